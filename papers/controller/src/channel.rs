@@ -75,7 +75,8 @@ fn admit(
     exported: &Exported,
     guests: &Guests,
 ) -> io::Result<()> {
-    let (peer, own_uid) = (PeerCredentials::of(&stream)?, peer::own_uid());
+    let peer = PeerCredentials::of(&stream)?;
+    let own_uid = peer::own_uid();
     let uid = peer.uid;
     if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) {
         return Ok(());

@@ -1,6 +1,6 @@
 //! The lines that pass most often between threads.
 
-use crate::memory::Table;
+use crate::memory::EntryTable;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
@@ -32,7 +32,7 @@ pub struct HotLine {
 }
 
 // SAFETY: zeros are a valid line.
-pub static LINES: Table<HotLine> = unsafe { Table::of(ENTRIES) };
+pub static LINES: EntryTable<HotLine> = unsafe { EntryTable::of(ENTRIES) };
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 pub fn clear() {

@@ -52,7 +52,8 @@ pub fn set(task: *mut TracedThread) {
 
 #[cfg(not(target_arch = "x86_64"))]
 std::thread_local! {
-    static TASK: std::cell::Cell<*mut TracedThread> = const { std::cell::Cell::new(std::ptr::null_mut()) };
+    static TASK: std::cell::Cell<*mut TracedThread> =
+        const { std::cell::Cell::new(std::ptr::null_mut()) };
 }
 
 #[cfg(not(target_arch = "x86_64"))]

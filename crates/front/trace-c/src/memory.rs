@@ -5,17 +5,17 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A table of zeros, never unmapped once it has memory.
-pub struct Table<T> {
+pub struct EntryTable<T> {
     start: AtomicPtr<T>,
     entries: usize,
 }
 
-impl<T: 'static> Table<T> {
+impl<T: 'static> EntryTable<T> {
     /// # Safety
     ///
     /// Zeros are a valid `T`.
     pub const unsafe fn of(entries: usize) -> Self {
-        Table { start: AtomicPtr::new(null_mut()), entries }
+        EntryTable { start: AtomicPtr::new(null_mut()), entries }
     }
 
     /// Provides the memory; false if the kernel refuses.

@@ -8,7 +8,7 @@
 //! do not wait here, so simultaneous accesses to a line may lose a transfer.
 
 use crate::hot::LineSharing;
-use crate::memory::Table;
+use crate::memory::EntryTable;
 use crate::tasks::TracedThread;
 use crate::{hot, local, threads};
 use std::sync::atomic::AtomicU64;
@@ -36,7 +36,7 @@ pub struct Entry {
 }
 
 // SAFETY: zeros are a valid entry.
-pub static SHADOW: Table<Entry> = unsafe { Table::of(ENTRIES) };
+pub static SHADOW: EntryTable<Entry> = unsafe { EntryTable::of(ENTRIES) };
 
 /// An access of this thread to bytes of one line; bytes beyond its end are ignored.
 #[inline(always)]

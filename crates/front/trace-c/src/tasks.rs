@@ -1,6 +1,6 @@
 //! The threads of this process, and how many lines each received from each other one.
 
-use crate::memory::Table;
+use crate::memory::EntryTable;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
 
@@ -57,7 +57,7 @@ impl TracedThread {
 }
 
 // SAFETY: zeros are a valid task.
-pub static TASKS: Table<TracedThread> = unsafe { Table::of(MOST) };
+pub static TASKS: EntryTable<TracedThread> = unsafe { EntryTable::of(MOST) };
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Removes all threads, as in the child of a fork.

@@ -143,8 +143,8 @@ fn kept(name: &str) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether a text fits a pattern in which one sign stands for any text, and another, if any, for one
-/// character. Only the last star is remembered, because retrying an earlier one is pointless.
+/// Whether a text fits a pattern in which one sign stands for any text, and another, if any, for
+/// one character. Only the last star is remembered, because retrying an earlier one is pointless.
 pub fn fits<T: PartialEq>(pattern: &[T], text: &[T], star: &T, one: Option<&T>) -> bool {
     let mut p = 0;
     let mut t = 0;

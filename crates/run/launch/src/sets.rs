@@ -31,7 +31,7 @@ use seatmap_os::cpus::{self, Cpus};
 use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
-use words::Left;
+use words::LeftCpus;
 pub use words::{AcceptedWords, WordError, or_all};
 
 /// Reads the computer whose parts a list of seats names.
@@ -309,14 +309,14 @@ fn of_term(term: &str, computer: &ComputerCpus) -> Result<Vec<CpuSet>, SetError>
     let first = words.next().unwrap_or_default();
     let mut seats = if words::is_word(first) {
         let usual = computer.usual();
-        vec![Left { cpus: &usual, before: "all", computer }.narrowed(first)?]
+        vec![LeftCpus { cpus: &usual, before: "all", computer }.narrowed(first)?]
     } else {
         simple(first, &|| Ok(computer.clone()))?
     };
     let mut before = first.to_owned();
     for word in words {
         let among = union(&seats);
-        let left = Left { cpus: &among, before: &before, computer };
+        let left = LeftCpus { cpus: &among, before: &before, computer };
         let left = if words::is_word(word) {
             left.narrowed(word)?
         } else {

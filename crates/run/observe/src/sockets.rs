@@ -9,7 +9,7 @@ use crate::talk::ThreadMessages;
 use crate::wakeups::{EbpfError, FieldOffsets, Tables};
 use flows::Flows;
 use pipes::Pipes;
-use programs::Ground;
+use programs::SocketPrograms;
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, Map, room_for_threads};
 use std::io;
@@ -39,7 +39,7 @@ impl Sockets {
     pub fn begin(btf: &Btf, layout: &FieldOffsets, tables: &Tables) -> Result<Self, EbpfError> {
         let room = room_for_threads(ENTRIES);
         let table = Map::hash("flows", programs::KEY_BYTES, programs::VALUE_BYTES, room)?;
-        let ground = Ground { btf, layout, tables, flows: &table };
+        let ground = SocketPrograms { btf, layout, tables, flows: &table };
         // Newer kernels read fields by a cast, older ones by copying. Without socket tracepoints,
         // the program at all system calls also counts sockets.
         let of_sockets =
@@ -86,7 +86,7 @@ impl Sockets {
     }
 }
 
-fn of_sockets(ground: &Ground, cast: bool) -> Result<Vec<AttachedProgram>, EbpfError> {
+fn of_sockets(ground: &SocketPrograms, cast: bool) -> Result<Vec<AttachedProgram>, EbpfError> {
     let places = [
         ("seatmap_sent", "sock_send_length", 0),
         ("seatmap_got", "sock_recv_length", programs::READS),
@@ -98,7 +98,11 @@ fn of_sockets(ground: &Ground, cast: bool) -> Result<Vec<AttachedProgram>, EbpfE
     attached.collect()
 }
 
-fn of_calls(ground: &Ground, has_sockets: bool, cast: bool) -> Result<EbpfProgram, EbpfError> {
+fn of_calls(
+    ground: &SocketPrograms,
+    has_sockets: bool,
+    cast: bool,
+) -> Result<EbpfProgram, EbpfError> {
     let place = ground.btf.tracepoint("sys_exit")?;
     Ok(EbpfProgram::load("seatmap_bytes", place, &ground.transfer(has_sockets, cast)?)?)
 }

@@ -301,7 +301,8 @@ impl LiveWatch {
             if is_due || !known {
                 let own = self.seen.range((*pid, 0)..=(*pid, Tid::MAX));
                 let own: Vec<&WatchedThread> = own.map(|(_, seen)| &seen.thread).collect();
-                let (files, limiting) = (&mut self.files, &mut self.limiting);
+                let files = &mut self.files;
+                let limiting = &mut self.limiting;
                 let process = process::process(files, limiting, *pid, leader, &own, self.at_ns);
                 self.processes.insert(*pid, process);
             }

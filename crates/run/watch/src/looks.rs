@@ -15,7 +15,8 @@ const MOST_SEARCHED: usize = 2000;
 /// For threads that have become busy.
 const SEARCH_EVERY: u32 = 8;
 
-/// With more threads, their changes of CPU are not read, from a file longer than the others together.
+/// With more threads, their changes of CPU are not read: that file is longer than the others
+/// together.
 const MOST_SCHED: usize = 256;
 
 #[derive(Clone, Debug, Default)]

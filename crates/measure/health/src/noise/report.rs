@@ -118,7 +118,8 @@ impl CpuNoise {
         found: CpuEvents,
         trace: Option<Traced>,
     ) -> Self {
-        let (detour, times) = (&metered.detour, &metered.quanta.times);
+        let detour = &metered.detour;
+        let times = &metered.quanta.times;
         let meter = MeterCalibration::new(step_ns, metered);
         let (gaps, stolen_ns, longest_ns) = detour.gaps.sums();
         CpuNoise {

@@ -145,14 +145,14 @@ pub(super) fn is_word(text: &str) -> bool {
 }
 
 /// The CPUs that words left, of which the next chooses.
-pub(super) struct Left<'a> {
+pub(super) struct LeftCpus<'a> {
     pub cpus: &'a CpuSet,
     /// The words.
     pub before: &'a str,
     pub computer: &'a ComputerCpus,
 }
 
-impl Left<'_> {
+impl LeftCpus<'_> {
     /// The CPUs that a word leaves.
     pub fn narrowed(&self, word: &str) -> Result<CpuSet, SetError> {
         // Names of devices keep their case.

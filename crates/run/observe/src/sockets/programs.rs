@@ -39,17 +39,17 @@ const CALLS: [(libc::c_long, u32); 8] = [
 ];
 
 /// The kernel's structures, and the tables of the programs.
-pub struct Ground<'a> {
+pub struct SocketPrograms<'a> {
     pub btf: &'a Btf,
     pub layout: &'a FieldOffsets,
     pub tables: &'a Tables,
     pub flows: &'a Map,
 }
 
-impl Ground<'_> {
+impl SocketPrograms<'_> {
     /// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`; `reads` is [`READS`] for
     /// the latter. Registers: 6 the socket, 7 the bytes, 8 a flag. The stack is that of
-    /// [`Ground::transfer`].
+    /// [`SocketPrograms::transfer`].
     pub fn passed(&self, reads: u32, cast: bool) -> Result<Assembler, BtfError> {
         let mut code = self.begin();
         code.load(Double, R6, R1, 0);

@@ -130,8 +130,8 @@ impl Made {
         self
     }
 
-    /// Adds threads as in `7/7 on 0-3; 7/8 on 1: 50+25`: process, thread and mask, and the percent of
-    /// the time for which a busy one ran and waited.
+    /// Adds threads as in `7/7 on 0-3; 7/8 on 1: 50+25`: process, thread and mask, and the percent
+    /// of the time for which a busy one ran and waited.
     #[cfg(test)]
     pub(crate) fn with(self, threads: &str) -> Self {
         threads.split("; ").fold(self, |made, text| {

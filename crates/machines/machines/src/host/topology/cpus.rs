@@ -61,8 +61,8 @@ struct Met {
     caches: HashMap<&'static str, CpuSet>,
 }
 
-/// The name of a set of CPUs in the `topology` folder of each CPU, if the first one has it: all have
-/// the same files. Linux 5.3 renamed its file, and dumps may lack the mask or the list.
+/// The name of a set of CPUs in the `topology` folder of each CPU, if the first one has it: all
+/// have the same files. Linux 5.3 renamed its file, and dumps may lack the mask or the list.
 type AroundFile = Option<&'static str>;
 
 pub struct TopologyReader<'a> {
