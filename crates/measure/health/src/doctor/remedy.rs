@@ -58,7 +58,7 @@ pub enum DoctorRemedyKind {
     BootIsolcpus,
     /// `irqaffinity=` on the kernel's command line.
     BootIrqaffinity,
-    /// A sentence: no command or kernel argument helps. Last, for the test of all kinds.
+    /// A sentence: no command or kernel argument helps.
     Advice,
 }
 
