@@ -35,8 +35,9 @@ pub fn topology(topology: &Topology) -> String {
         level("NUMA node", |pu| pu.numa),
         level("package", |pu| pu.package),
     ];
-    let of_kind = |kind| topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count();
-    let kinds = CoreKind::ALL.into_iter().map(|kind| (of_kind(kind), kind));
+    let kinds = CoreKind::ALL
+        .into_iter()
+        .map(|kind| (topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count(), kind));
     let kinds = kinds.filter(|(count, _)| *count > 0).enumerate().map(|(at, (count, kind))| {
         // Only the first count names its unit.
         let pus = if at == 0 { counted(count, "PU") } else { count.to_string() };
@@ -71,7 +72,6 @@ pub fn cpus(pus: &[u32]) -> CpuList {
 
 /// The environment without the mitigations, as (what, value).
 pub fn environment(environment: &Environment) -> Vec<(&'static str, String)> {
-    let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
     let named = [
         ("Processor", environment.cpu_model.clone()),
         ("Hypervisor", environment.hypervisor.clone()),
@@ -79,7 +79,7 @@ pub fn environment(environment: &Environment) -> Vec<(&'static str, String)> {
         ("Kernel", environment.kernel.clone()),
         ("Microcode", environment.microcode.clone()),
         ("Governor", environment.governor.clone()),
-        ("Turbo", environment.turbo.map(switch)),
+        ("Turbo", environment.turbo.map(|on| if on { "on" } else { "off" }.to_owned())),
         ("SMT", environment.smt_word()),
         ("Transparent huge pages", environment.thp.clone()),
         ("Firmware", environment.bios.clone()),

@@ -452,13 +452,12 @@ fn why(advice: &Advice) -> String {
 }
 
 fn unclear(seats: &TriedSeats) -> String {
-    let percent = |one: Option<RateDifference>| signed(one.map_or(0.0, |one| one.percent), 0);
+    let [switches, user_time] =
+        [seats.switches, seats.user_time].map(|one| signed(one.map_or(0.0, |one| one.percent), 0));
     format!(
-        "'{}' changes its switches by {} % and its user time by {} %, which need not follow its \
-         work: only a total of the work can tell",
-        seats.candidate.name,
-        percent(seats.switches),
-        percent(seats.user_time)
+        "'{}' changes its switches by {switches} % and its user time by {user_time} %, which \
+         need not follow its work: only a total of the work can tell",
+        seats.candidate.name
     )
 }
 

@@ -45,12 +45,15 @@ pub fn remark(remark: &AutoRemark) -> String {
 
 /// The sentences that even `--quiet` prints: worse seats, and threads that could not be seated.
 pub fn losses(outcome: &LiveOutcome) -> Vec<String> {
-    let is_worse = |attempt: &&Attempt| {
-        matches!(attempt.verdict, CandidateVerdict::Worse | CandidateVerdict::LeftEarly)
-    };
-    let worse = outcome.attempts.iter().filter(is_worse).map(|attempt| {
-        format!("The seats '{}' were worse, and were removed.", attempt.candidate.name)
-    });
+    let worse = outcome
+        .attempts
+        .iter()
+        .filter(|attempt| {
+            matches!(attempt.verdict, CandidateVerdict::Worse | CandidateVerdict::LeftEarly)
+        })
+        .map(|attempt| {
+            format!("The seats '{}' were worse, and were removed.", attempt.candidate.name)
+        });
     worse.chain(unseated(outcome)).collect()
 }
 

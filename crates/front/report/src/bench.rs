@@ -142,13 +142,16 @@ pub(crate) fn readings_by_block(
 ) -> Block {
     let is_time = unit == "s";
     let scale = if is_time { 1e9 } else { 1.0 };
-    let curve = |(at, (name, readings)): (usize, (String, Vec<(usize, f64)>))| {
-        // Displayed blocks count from 1.
-        let points = readings.iter().map(|(block, value)| (*block as f64 + 1.0, value * scale));
-        PlotCurve::new(at, &name, points.collect())
-    };
     Block::Curves {
-        curves: named.enumerate().map(curve).collect(),
+        curves: named
+            .enumerate()
+            .map(|(at, (name, readings))| {
+                // Displayed blocks count from 1.
+                let points =
+                    readings.iter().map(|(block, value)| (*block as f64 + 1.0, value * scale));
+                PlotCurve::new(at, &name, points.collect())
+            })
+            .collect(),
         across: "block",
         up: Title {
             text: "reading",

@@ -18,10 +18,6 @@ const ORDER: [(Severity, &str); 5] = [
 /// In a terminal, the gravest findings, then all settings with their remedies; on a page, the
 /// findings by remedy.
 pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
-    let of_level = |(level, title): (Severity, &str)| {
-        let found = found.iter().filter(|diagnosis| diagnosis.level == level);
-        html_section(title, table(found))
-    };
     let all = Table::default().words([""; 3]).least([4, 14]).flush();
     let all = all.rows(found.iter().flat_map(|diagnosis| lines(diagnosis, is_coloured)));
     let first = gravest(found, FIRST);
@@ -34,7 +30,13 @@ pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     let first = Table::default().words([""]).flush().rows(first.map(|line| [line]));
     let terminal = [terminal_section(vec![title]).with(first), terminal_section(all)];
     Page {
-        sections: terminal.into_iter().chain(ORDER.map(of_level)).collect(),
+        sections: terminal
+            .into_iter()
+            .chain(ORDER.map(|(level, title)| {
+                let found = found.iter().filter(|diagnosis| diagnosis.level == level);
+                html_section(title, table(found))
+            }))
+            .collect(),
         footer: "Checked by 'seatmap doctor', which left nothing changed.",
         ..Page::new(format!("What disturbs programs on {machine}"), sentence(found))
     }
@@ -76,10 +78,8 @@ fn look(level: Severity) -> [&'static str; 2] {
 }
 
 fn sentence(found: &[Diagnosis]) -> String {
-    let count = |level| found.iter().filter(|diagnosis| diagnosis.level == level).count();
-    let now = count(Severity::Fix);
-    let boot = count(Severity::Boot);
-    let never = count(Severity::No);
+    let [now, boot, never] = [Severity::Fix, Severity::Boot, Severity::No]
+        .map(|level| found.iter().filter(|diagnosis| diagnosis.level == level).count());
     let first = found.iter().find(|diagnosis| diagnosis.level == Severity::Fix);
     let begin = first.map(|first| format!("; begin with '{}'", first.subject)).unwrap_or_default();
     match now + boot + never {

@@ -93,8 +93,8 @@ pub fn groups(profile: &Profile) -> Vec<usize> {
             .map(|group| group.unwrap_or(usize::MAX))
             .collect();
     }
-    let place = |os: &u32| profile.topology.pu(*os).and_then(|pu| pu.l3.or(pu.package));
-    let places = distance.pus.iter().map(place);
+    let places =
+        distance.pus.iter().map(|os| profile.topology.pu(*os).and_then(|pu| pu.l3.or(pu.package)));
     places.map(|place| place.map_or(usize::MAX, |place| place as usize)).collect()
 }
 

@@ -42,12 +42,15 @@ impl LiveMatrix {
         let options = DrawOptions { home: None, ..options };
         let mut live = LiveMatrix { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
         // Small matrices show numbers or dots; allow for both.
-        let lines_with = |ns| {
-            live.frame(&Matrix::filled(pus.len(), ns), &MeasurementProgress::default())
-                .lines()
-                .count()
-        };
-        live.lines = [f64::NAN, 0.0, f64::MAX].map(lines_with).into_iter().max().unwrap_or(0);
+        live.lines = [f64::NAN, 0.0, f64::MAX]
+            .map(|ns| {
+                live.frame(&Matrix::filled(pus.len(), ns), &MeasurementProgress::default())
+                    .lines()
+                    .count()
+            })
+            .into_iter()
+            .max()
+            .unwrap_or(0);
         live
     }
 

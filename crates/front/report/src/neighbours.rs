@@ -13,12 +13,11 @@ pub struct NearbyPu {
 pub fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>> {
     let distance = profile.core_distance.as_ref()?;
     let row = distance.index_of(os)?;
-    let neighbour = |at: usize| NearbyPu {
+    let others = (0..distance.pus.len()).filter(|at| *at != row).map(|at| NearbyPu {
         os: distance.pus[at],
         median_ns: distance.median_ns[(row, at)],
         status: distance.status[(row, at)],
-    };
-    let others = (0..distance.pus.len()).filter(|at| *at != row).map(neighbour);
+    });
     let mut known = Vec::from_iter(others.filter(|other| other.median_ns.is_finite()));
     known.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns).then(a.os.cmp(&b.os)));
     known.truncate(most);

@@ -33,11 +33,10 @@ pub fn colour(position: f64) -> Rgb {
     // The far end belongs to the last pair of colours.
     let left = (at as usize).min(last - 1);
     let share = at - left as f64;
-    let mix = |channel: usize| {
+    [0, 1, 2].map(|channel| {
         let [from, to] = [VIRIDIS[left][channel], VIRIDIS[left + 1][channel]].map(f64::from);
         (from + (to - from) * share).round() as u8
-    };
-    [mix(0), mix(1), mix(2)]
+    })
 }
 
 /// The nearest of a 256-colour terminal's fixed colours: the 6 x 6 x 6 cube or the 24 greys.

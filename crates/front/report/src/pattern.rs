@@ -103,11 +103,12 @@ fn matrix(traffic: &TrafficMatrix) -> String {
             .strength(row, column)
             .map_or(0, |strength| ((strength * 9.0).ceil() as usize).max(1))]
     };
-    let row = |at: usize| -> String {
-        let cells: String = (0..traffic.n).flat_map(|column| [shade(at, column); 2]).collect();
-        format!("{:>7}  {cells}", at * traffic.block).trim_end().to_owned() + "\n"
-    };
-    (0..traffic.n).map(row).collect()
+    (0..traffic.n)
+        .map(|at| {
+            let cells: String = (0..traffic.n).flat_map(|column| [shade(at, column); 2]).collect();
+            format!("{:>7}  {cells}", at * traffic.block).trim_end().to_owned() + "\n"
+        })
+        .collect()
 }
 
 fn caption(traffic: &TrafficMatrix) -> Vec<String> {

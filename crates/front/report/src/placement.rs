@@ -142,8 +142,12 @@ fn seat_boxes(grid: &Grid, plan: &Plan) -> Markup {
 
 fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
     // T3 as on the floor plan; a bare number is a CPU.
-    let name = |task: &usize| names.get(*task).cloned().unwrap_or_else(|| format!("T{task}"));
-    let names = tasks.map(|tasks| joined(tasks.iter().map(name), ", "));
+    let names = tasks.map(|tasks| {
+        let names = tasks
+            .iter()
+            .map(|task| names.get(*task).cloned().unwrap_or_else(|| format!("T{task}")));
+        joined(names, ", ")
+    });
     html! {
         span.seat.(if names.is_some() { "used" } else { "free" }) {
             span { "CPU " (os) }

@@ -9,10 +9,9 @@ pub fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let distance = profile.core_distance.as_ref()?;
     let model = profile.home_model.as_ref().filter(|model| home < model.homes())?;
     let group = model.group_of(&distance.pus);
-    let core_of = |os: &u32| profile.topology.pu(*os)?.core;
-    let core = Vec::from_iter(distance.pus.iter().map(core_of));
+    let core = Vec::from_iter(distance.pus.iter().map(|os| profile.topology.pu(*os)?.core));
     let smt_ns = model.smt_ns.unwrap_or(f64::NAN);
-    let cell = |i: usize, j: usize| match (group[i], group[j]) {
+    Some(Square::from_fn(distance.pus.len(), |i, j| match (group[i], group[j]) {
         _ if i == j => 0.0,
         // A line shared by siblings stays in their core. Two unknown cores are not the same.
         _ if core[i].is_some() && core[i] == core[j] => smt_ns,
@@ -20,8 +19,7 @@ pub fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
             model.base_ns(from, to, home) + model.offset_ns[i][home] + model.offset_ns[j][home]
         }
         _ => f64::NAN,
-    };
-    Some(Square::from_fn(distance.pus.len(), cell))
+    }))
 }
 
 #[cfg(test)]

@@ -40,20 +40,23 @@ fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
     let runs = runs(group);
     // With more groups than room, blocks must cross groups.
     let parts = if runs.len() <= room { runs } else { vec![whole] };
-    let needed = |size: usize| parts.iter().map(|part| part.len().div_ceil(size)).sum::<usize>();
-    let size = (1..=group.len()).find(|size| needed(*size) <= room).unwrap_or(1);
+    let size = (1..=group.len())
+        .find(|size| parts.iter().map(|part| part.len().div_ceil(*size)).sum::<usize>() <= room)
+        .unwrap_or(1);
     parts.into_iter().flat_map(|part| split(part, size)).collect()
 }
 
 /// The rows of each group.
 pub fn runs(group: &[usize]) -> Vec<Range<usize>> {
     let mut end = 0;
-    let range = |run: &[usize]| {
-        let start = end;
-        end += run.len();
-        start..end
-    };
-    group.chunk_by(usize::eq).map(range).collect()
+    group
+        .chunk_by(usize::eq)
+        .map(|run| {
+            let start = end;
+            end += run.len();
+            start..end
+        })
+        .collect()
 }
 
 /// Pieces of at most `size` and nearly equal length.

@@ -48,14 +48,9 @@ impl Scale {
 
     /// The position of a distance, 0 to 1; 0 if both ends are equal.
     pub fn position(&self, value_ns: f64) -> f64 {
-        let along = |from: f64, to: f64, at: f64| {
-            if to > from { ((at - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 }
-        };
-        if self.log {
-            along(self.low_ns.ln(), self.high_ns.ln(), value_ns.ln())
-        } else {
-            along(self.low_ns, self.high_ns, value_ns)
-        }
+        let [low, high, at] =
+            [self.low_ns, self.high_ns, value_ns].map(|ns| if self.log { ns.ln() } else { ns });
+        if high > low { ((at - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// The distance at a position.

@@ -201,12 +201,14 @@ pub fn of_pattern(pattern: &Pattern) -> String {
         );
     }
     let mut sum = 0.0;
-    let before = |edge: &&f64| {
-        let is_before = sum < MOST_BYTES * all;
-        sum += **edge;
-        is_before
-    };
-    let heavy = bytes.iter().take_while(before).count();
+    let heavy = bytes
+        .iter()
+        .take_while(|edge| {
+            let is_before = sum < MOST_BYTES * all;
+            sum += **edge;
+            is_before
+        })
+        .count();
     let carry = agreeing(heavy, "carries", "carry");
     format!(
         "{heavy} of {} {carry} {:.0} % of the bytes: seat the tasks at their ends next to each \

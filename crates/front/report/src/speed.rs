@@ -35,17 +35,20 @@ pub fn classes(profile: &Profile) -> Vec<[String; 4]> {
     });
     // Processors with a stacked cache on one chiplet have different sizes.
     let sizes = BTreeSet::from_iter(speed.pus.iter().map(|os| sort_of(*os).1));
-    let class = |members: Vec<(f64, u32)>| {
-        let pus = Vec::from_iter(members.iter().map(|(_, os)| *os));
-        let (kind, l3_bytes) = sort_of(pus[0]);
-        let cache =
-            l3_bytes.filter(|_| sizes.len() > 1).map(|bytes| format!("{} MiB of L3", bytes >> 20));
-        let what = kind.map(str::to_owned).into_iter().chain(cache);
-        let alone = range(pus.iter().map(|os| speed.alone_of(*os)));
-        let together = range(pus.iter().map(|os| speed.together_of(*os)));
-        [joined(what, ", "), cpus(&pus).to_string(), alone, together]
-    };
-    groups.into_iter().map(class).collect()
+    groups
+        .into_iter()
+        .map(|members| {
+            let pus = Vec::from_iter(members.iter().map(|(_, os)| *os));
+            let (kind, l3_bytes) = sort_of(pus[0]);
+            let cache = l3_bytes
+                .filter(|_| sizes.len() > 1)
+                .map(|bytes| format!("{} MiB of L3", bytes >> 20));
+            let what = kind.map(str::to_owned).into_iter().chain(cache);
+            let alone = range(pus.iter().map(|os| speed.alone_of(*os)));
+            let together = range(pus.iter().map(|os| speed.together_of(*os)));
+            [joined(what, ", "), cpus(&pus).to_string(), alone, together]
+        })
+        .collect()
 }
 
 /// The slowest and the fastest; empty if one is unknown.

@@ -1,7 +1,7 @@
 //! A pattern's traffic: a matrix reduced to the size of a picture, and totals in words.
 
 use seatmap_data::machine::{Matrix, Square};
-use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::pattern::Pattern;
 
 /// Bytes from row to column; neighbours may share a cell.
 pub struct TrafficMatrix {
@@ -62,11 +62,11 @@ pub fn degrees(pattern: &Pattern) -> String {
     let least = degree[0];
     let middle = degree[degree.len() / 2];
     let most = degree[degree.len() - 1];
-    let others = |count: usize| counted(count as f64, "other");
+    let others = counted(most as f64, "other");
     let sent = if least == most {
-        format!("Each task sends to {}", others(most))
+        format!("Each task sends to {others}")
     } else {
-        format!("A task sends to {least} to {}, median {middle}", others(most))
+        format!("A task sends to {least} to {others}, median {middle}")
     };
     let back = if !pattern.edges.is_empty() && is_symmetric(pattern) {
         "; traffic is symmetric"
@@ -78,15 +78,16 @@ pub fn degrees(pattern: &Pattern) -> String {
 
 /// Whether each edge has an equal reverse edge.
 fn is_symmetric(pattern: &Pattern) -> bool {
-    let sorted = |turned: bool| {
-        let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
+    let [straight, turned] = [false, true].map(|turned| {
         // f64 is not Ord; the bits of equal numbers sort equally.
-        let mut edges =
-            Vec::from_iter(pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())));
+        let mut edges = Vec::from_iter(pattern.edges.iter().map(|edge| {
+            let ends = if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
+            (ends, edge.bytes.to_bits())
+        }));
         edges.sort_unstable();
         edges
-    };
-    sorted(false) == sorted(true)
+    });
+    straight == turned
 }
 
 /// `1 byte`, `4096 bytes`, `16.8 M bytes`.

@@ -36,8 +36,8 @@ pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
         return 0.0;
     }
     let weights = partners(problem);
-    let apart = |slot, other| problem.between(slot, other);
-    let nearest = Nearest::new(problem.slots(), &weights, apart, limit);
+    let nearest =
+        Nearest::new(problem.slots(), &weights, |slot, other| problem.between(slot, other), limit);
     nearest.map_or(0.0, |nearest| match nearest.best_sum(problem, &weights, limit) {
         Ok((sum, _)) | Err(sum) => 0.5 * sum,
     })
@@ -119,8 +119,8 @@ fn others(m: &Square<f64>, i: usize) -> Vec<f64> {
 
 /// With the largest distance and the worse sign.
 fn crude(qap: &Qap) -> f64 {
-    let cells = |m: &Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
-    let [a, b] = [&qap.a, &qap.b].map(cells);
+    let [a, b] =
+        [&qap.a, &qap.b].map(|m| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>());
     if a.iter().chain(&b).all(|cell| *cell >= 0.0) {
         return 0.0;
     }

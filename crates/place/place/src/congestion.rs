@@ -53,8 +53,10 @@ pub fn anneal(
 
 /// The first with the least load on its most loaded link; empty without assignments.
 pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
-    let load = |slot_of: &Vec<u32>| links.most(&problem.traffic, &problem.pus_of(slot_of));
-    starts.into_iter().min_by_key(|slot_of| FloatKey(load(slot_of))).unwrap_or_default()
+    starts
+        .into_iter()
+        .min_by_key(|slot_of| FloatKey(links.most(&problem.traffic, &problem.pus_of(slot_of))))
+        .unwrap_or_default()
 }
 
 struct State<'a> {

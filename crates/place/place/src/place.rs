@@ -186,8 +186,8 @@ impl PlaceGround<'_> {
         } else if request.objective == Objective::Congestion {
             self.least_congested(&searched)
         } else {
-            let (limit, threads) = (&request.limit, request.threads);
-            let best = cheapest(&searched, lower_bound, limit, threads, request.seed);
+            let best =
+                cheapest(&searched, lower_bound, &request.limit, request.threads, request.seed);
             match (&self.sections, request.method) {
                 (None, _) => best,
                 (_, PlaceMethod::Partition) => {

@@ -52,8 +52,12 @@ impl PlaceGround<'_> {
 
     fn cache_of(&self) -> Result<Vec<f64>, PlaceError> {
         let profile = self.request.profile;
-        let bytes = |os: &u32| Some(profile.topology.pu(*os)?.l3_bytes? as f64);
-        let known = self.pus.os.iter().map(bytes).collect::<Option<_>>();
+        let known = self
+            .pus
+            .os
+            .iter()
+            .map(|os| Some(profile.topology.pu(*os)?.l3_bytes? as f64))
+            .collect::<Option<_>>();
         known.ok_or_else(|| PlaceError::NoCacheSizes(profile.name.clone()))
     }
 

@@ -169,8 +169,8 @@ impl<'a> Trials<'a> {
         self.is_cut |= times.iter().any(Option::is_none);
         let timed = unknown.into_iter().zip(times);
         self.known.extend(timed.filter_map(|(placement, ns)| Some((placement, ns?))));
-        let cost = |placement| self.known.get(placement).copied().unwrap_or(f64::INFINITY);
-        let costs = candidates.iter().zip(placements.iter().map(cost));
+        let times = placements.iter().map(|placement| self.known.get(placement).copied());
+        let costs = candidates.iter().zip(times.map(|ns| ns.unwrap_or(f64::INFINITY)));
         let best =
             costs.min_by_key(|(_, cost)| FloatKey(*cost)).ok_or(PlaceError::NothingAllowed)?;
         Ok(Solution { cost: best.1, slot_of: best.0.clone() })

@@ -94,23 +94,24 @@ impl Axis {
 
     /// 0 at the low end, 1 at the high end, 0.5 if the ends are equal.
     pub fn position(&self, value: f64) -> f64 {
-        let at = |value: f64| match self.scaling {
+        let [low, high, value] = [self.low, self.high, value].map(|value| match self.scaling {
             Scaling::Linear => value,
             // A value of 0 is at the low end instead of at minus infinity.
             Scaling::Log => value.max(f64::MIN_POSITIVE).ln(),
             Scaling::Root => value.max(0.0).sqrt(),
-        };
-        let low = at(self.low);
-        let high = at(self.high);
-        if high > low { ((at(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
+        });
+        if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
     }
 
     /// At most `most` round values between the ends, in order.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let values = self.round_values(most);
         let texts = text::texts(&values, self.unit, self.scaling);
-        let tick = |(value, text)| Tick { value, position: self.position(value), text };
-        values.into_iter().zip(texts).map(tick).collect()
+        values
+            .into_iter()
+            .zip(texts)
+            .map(|(value, text)| Tick { value, position: self.position(value), text })
+            .collect()
     }
 }
 

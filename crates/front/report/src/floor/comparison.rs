@@ -8,7 +8,7 @@ use super::{DrawnPlacement, FloorPlan};
 use crate::alike::alike;
 use crate::traffic::short;
 use maud::Markup;
-use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use std::collections::BTreeMap;
 
@@ -147,14 +147,18 @@ impl<'a> SeatingComparison<'a> {
         }
         // Edge by edge, because a part with one CPU has no box and no border.
         self.seatings.each_ref().map(|seating| {
-            let leaves = |edge: &&Edge| {
-                seating.ends(edge).is_some_and(|[here, there]| {
-                    let is_inside =
-                        box_of.get(&here).is_some_and(|at| box_of.get(&there) == Some(at));
-                    here != there && !is_inside
+            self.pattern
+                .edges
+                .iter()
+                .filter(|edge| {
+                    seating.ends(edge).is_some_and(|[here, there]| {
+                        let is_inside =
+                            box_of.get(&here).is_some_and(|at| box_of.get(&there) == Some(at));
+                        here != there && !is_inside
+                    })
                 })
-            };
-            self.pattern.edges.iter().filter(leaves).map(|edge| edge.bytes).sum()
+                .map(|edge| edge.bytes)
+                .sum()
         })
     }
 

@@ -152,11 +152,11 @@ impl Drawing<'_> {
 
     /// `tasks 3, 5 (name) on `, or an empty string.
     fn named(&self, tasks: &[usize]) -> String {
-        let name = |task: &usize| match self.pattern.names.get(*task) {
+        let names = tasks.iter().map(|task| match self.pattern.names.get(*task) {
             Some(name) => format!("{task} ({})", seatmap_data::document::visible(name)),
             None => task.to_string(),
-        };
-        let names = joined(tasks.iter().map(name), ", ");
+        });
+        let names = joined(names, ", ");
         match tasks.len() {
             0 => names,
             1 => format!("task {names} on "),

@@ -80,8 +80,11 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair>
     // By the sum over lines, so that no pair is drawn partially.
     let is_drawn =
         |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
-    let bow = |((from, to, home), bytes)| TaskPair { from, to, bytes, home };
-    bows.into_iter().filter(is_drawn).map(bow).take(MOST_EQUAL_PAIRS).collect()
+    bows.into_iter()
+        .filter(is_drawn)
+        .map(|((from, to, home), bytes)| TaskPair { from, to, bytes, home })
+        .take(MOST_EQUAL_PAIRS)
+        .collect()
 }
 
 /// Tasks that communicate, directly or through others, form a part. `None` for tasks without

@@ -28,8 +28,8 @@ pub fn floor(profile: &Profile) -> FloorPlan {
     // A machine that fits at one size also fits at smaller ones.
     let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
     // A machine that does not fit is drawn at the smallest size, larger than the floor.
-    let smallest = || packed(&machine, size(STEPS), 1.0);
-    let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);
+    let packed =
+        fitting(&machine, size(step)).unwrap_or_else(|| packed(&machine, size(STEPS), 1.0));
     let mut floor = FloorPlan {
         width: packed.width + 2.0 * MARGIN,
         height: packed.height + 2.0 * MARGIN,
@@ -41,10 +41,9 @@ pub fn floor(profile: &Profile) -> FloorPlan {
 }
 
 fn fitting(machine: &PuGroup, size: f64) -> Option<Packed<'_>> {
-    let fits = |packed: &Packed| {
+    RATIOS.iter().map(|ratio| packed(machine, size, *ratio)).find(|packed| {
         packed.width <= SIDE - 2.0 * MARGIN && packed.height <= HIGHEST - 2.0 * MARGIN
-    };
-    RATIOS.iter().map(|ratio| packed(machine, size, *ratio)).find(fits)
+    })
 }
 
 fn lay(packed: &Packed, corner: Point, floor: &mut FloorPlan) {
@@ -79,14 +78,22 @@ fn homes(profile: &Profile, floor: &FloorPlan) -> Vec<HomeMark> {
         .as_ref()
         .and_then(|model| model.lines.as_ref())
         .filter(|lines| lines.resolvable);
-    let home = |(at, os): (usize, &u32)| {
-        let seat = floor.seat(*os)?;
-        // In the upper right corner, so that the seat's number stays visible.
-        let aside = 0.5 * seat.size - 1.0;
-        let at_seat = (seat.at.0 + aside, seat.at.1 - aside);
-        Some(HomeMark { at: at_seat, name: format!("home {at}, nearest to CPU {os}"), hub: None })
-    };
     let known = lines.map_or(&[][..], |lines| &lines.nearest_pu);
     // All or none: a home's number is its index in the list.
-    known.iter().enumerate().map(home).collect::<Option<Vec<_>>>().unwrap_or_default()
+    known
+        .iter()
+        .enumerate()
+        .map(|(at, os)| {
+            let seat = floor.seat(*os)?;
+            // In the upper right corner, so that the seat's number stays visible.
+            let aside = 0.5 * seat.size - 1.0;
+            let at_seat = (seat.at.0 + aside, seat.at.1 - aside);
+            Some(HomeMark {
+                at: at_seat,
+                name: format!("home {at}, nearest to CPU {os}"),
+                hub: None,
+            })
+        })
+        .collect::<Option<Vec<_>>>()
+        .unwrap_or_default()
 }

@@ -94,23 +94,25 @@ impl Tiles {
         let cell = side * 0.94 / columns;
         let cell_height = side * (0.94 - FOOT) / rows;
         let size = 0.92 * cell.min(cell_height);
-        let seat = |(at, pu): (usize, &&Pu)| {
-            let column = (at % columns as usize) as f64;
-            let row = (at / columns as usize) as f64;
-            let middle = (
-                x + (column + 0.5 - columns / 2.0) * cell,
-                y - side * 0.47 + (row + 0.5) * cell_height,
-            );
-            FloorSeat {
-                os: pu.os,
-                at: middle,
-                size,
-                name: seat_name(pu, &format!("tile {tile}")),
-                anchor: middle,
-                ..FloorSeat::default()
-            }
-        };
-        pus.iter().enumerate().map(seat).collect()
+        pus.iter()
+            .enumerate()
+            .map(|(at, pu)| {
+                let column = (at % columns as usize) as f64;
+                let row = (at / columns as usize) as f64;
+                let middle = (
+                    x + (column + 0.5 - columns / 2.0) * cell,
+                    y - side * 0.47 + (row + 0.5) * cell_height,
+                );
+                FloorSeat {
+                    os: pu.os,
+                    at: middle,
+                    size,
+                    name: seat_name(pu, &format!("tile {tile}")),
+                    anchor: middle,
+                    ..FloorSeat::default()
+                }
+            })
+            .collect()
     }
 
     fn foot(&self, tile: u16, aside: f64) -> Point {

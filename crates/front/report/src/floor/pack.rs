@@ -37,12 +37,11 @@ pub fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     }
     let inside = Vec::from_iter(group.inside.iter().map(|part| packed(part, size, ratio)));
     let (air, gap) = room(group);
-    let shape = |columns: usize| {
+    let columns = columns(&Vec::from_iter(alike(&inside).map(<[Packed]>::len)), |columns| {
         let (width, height) = extent(&rows(&inside, columns), gap);
         // The height of the smallest box of this ratio that holds the rows.
         (width / ratio).max(height)
-    };
-    let columns = columns(&Vec::from_iter(alike(&inside).map(<[Packed]>::len)), shape);
+    });
     let rows = rows(&inside, columns).into_iter().map(<[Packed]>::to_vec).collect();
     let rows = filled(rows, size, ratio, gap);
     let (width, height) = extent(&Vec::from_iter(rows.iter().map(Vec::as_slice)), gap);
@@ -69,10 +68,9 @@ fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     let best = |columns: &mut dyn Iterator<Item = usize>| {
         columns.min_by(|a, b| shape(*a).total_cmp(&shape(*b))).unwrap_or(1)
     };
-    let fills = |columns: &usize| {
+    let full = best(&mut (1..=most).filter(|columns| {
         parts.iter().all(|count| count.is_multiple_of(*columns) || count <= columns)
-    };
-    let full = best(&mut (1..=most).filter(fills));
+    }));
     let any = best(&mut (1..=most));
     if shape(full) <= FULL_ROWS * shape(any) { full } else { any }
 }

@@ -42,20 +42,26 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
         anchor: inside(stop),
         hub: Some(middle),
     };
-    let home = |node: &u16| HomeMark {
-        at: inside((*node).into()),
-        name: format!("directory at stop {node}"),
-        hub: Some(middle),
-    };
-    let of_stop = |(stop, pus): (usize, &Vec<&Pu>)| {
-        Vec::from_iter(pus.iter().enumerate().map(|(rank, pu)| seat(stop, rank, pu)))
-    };
     FloorPlan {
         width: SIDE,
         height: SIDE,
-        seats: at_stop.iter().enumerate().flat_map(of_stop).collect(),
+        seats: at_stop
+            .iter()
+            .enumerate()
+            .flat_map(|(stop, pus)| {
+                Vec::from_iter(pus.iter().enumerate().map(|(rank, pu)| seat(stop, rank, pu)))
+            })
+            .collect(),
         wires,
-        homes: ways.node_of_home.iter().map(home).collect(),
+        homes: ways
+            .node_of_home
+            .iter()
+            .map(|node| HomeMark {
+                at: inside((*node).into()),
+                name: format!("directory at stop {node}"),
+                hub: Some(middle),
+            })
+            .collect(),
         labels: labels(middle, &at_stop),
         ways: Some(ways),
         lane: WIDEST,
@@ -86,10 +92,12 @@ pub fn wires(
 
 fn labels(middle: Point, at_stop: &[Vec<&Pu>]) -> Vec<Label> {
     let step = at_stop.len().div_ceil(MOST_LABELS);
-    let label = |stop: usize| {
-        let text = at_stop[stop].first()?.core?.to_string();
-        let share = stop as f64 / at_stop.len() as f64;
-        Some(Label { at: on_circle(middle, SIDE / 2.0 - MARGIN / 2.0, share), text })
-    };
-    (0..at_stop.len()).step_by(step).filter_map(label).collect()
+    (0..at_stop.len())
+        .step_by(step)
+        .filter_map(|stop| {
+            let text = at_stop[stop].first()?.core?.to_string();
+            let share = stop as f64 / at_stop.len() as f64;
+            Some(Label { at: on_circle(middle, SIDE / 2.0 - MARGIN / 2.0, share), text })
+        })
+        .collect()
 }

@@ -8,9 +8,7 @@ use crate::grid::{groups, positions};
 use crate::palette::{Rgb, VIRIDIS};
 use crate::predicted::predicted;
 use crate::{Digits, GridOrder, Scale};
-use seatmap_data::machine::{
-    CoreDistance, CoreKind, HomeModel, Matrix, PairRegimes, PairStatus, Profile, Pu, Regime,
-};
+use seatmap_data::machine::{CoreDistance, CoreKind, HomeModel, Matrix, PairStatus, Profile, Pu};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -82,14 +80,16 @@ fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Dat
     let against = |matrix: &Option<Matrix>| {
         matrix.as_ref().map(|matrix| differences(matrix, &distance.median_ns))
     };
-    // usize::MAX (no group) is too large for JavaScript; null means the same.
-    let known = |group: usize| (group != usize::MAX).then_some(group);
     Data {
         pus: distance.pus.clone(),
         places: places(profile, distance),
         by_group: positions(profile, GridOrder::Group),
         by_os: positions(profile, GridOrder::Os),
-        group: groups(profile).into_iter().map(known).collect(),
+        // usize::MAX (no group) is too large for JavaScript; null means the same.
+        group: groups(profile)
+            .into_iter()
+            .map(|group| (group != usize::MAX).then_some(group))
+            .collect(),
         median: all(&distance.median_ns),
         p10: against(&distance.p10_ns),
         mad: distance.mad_ns.as_ref().map(all),
@@ -118,10 +118,10 @@ fn all(matrix: &Matrix) -> Hundredths {
 
 fn differences(matrix: &Matrix, median_ns: &Matrix) -> Hundredths {
     // Rounded first, so that the script's sums are exact.
-    let difference = |(i, j, value): (usize, usize, &f64)| {
-        Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?)
-    };
-    matrix.pairs().map(difference).collect()
+    matrix
+        .pairs()
+        .map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?))
+        .collect()
 }
 
 fn statuses(distance: &CoreDistance) -> String {
@@ -143,12 +143,18 @@ fn statuses(distance: &CoreDistance) -> String {
 }
 
 fn regimes(distance: &CoreDistance) -> Vec<Regimes> {
-    let level = |regime: &Regime| (hundredths(regime.median_ns), regime.share);
-    let levels = |pair: &PairRegimes| Regimes {
-        pus: pair.pus,
-        levels: pair.regimes.iter().map(level).collect(),
-    };
-    distance.regimes.iter().map(levels).collect()
+    distance
+        .regimes
+        .iter()
+        .map(|pair| Regimes {
+            pus: pair.pus,
+            levels: pair
+                .regimes
+                .iter()
+                .map(|regime| (hundredths(regime.median_ns), regime.share))
+                .collect(),
+        })
+        .collect()
 }
 
 fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Value> {
@@ -165,17 +171,21 @@ fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Value> {
 }
 
 fn of_model(model: &HomeModel, distance: &CoreDistance) -> Model {
-    let row = |i| model.between_ns.row(i).iter().map(|value| hundredths(*value)).collect();
     let home =
         |home: usize| model.offset_ns.iter().map(|offsets| hundredths(offsets[home])).collect();
-    let inside_of = |home: usize| {
-        (0..model.groups.len()).map(|group| hundredths(model.base_ns(group, group, home))).collect()
-    };
     let homes_inside = if model.inside_ns.is_some() { model.homes() } else { 0 };
     Model {
-        inside: (0..homes_inside).map(inside_of).collect(),
+        inside: (0..homes_inside)
+            .map(|home| {
+                (0..model.groups.len())
+                    .map(|group| hundredths(model.base_ns(group, group, home)))
+                    .collect()
+            })
+            .collect(),
         group: model.group_of(&distance.pus),
-        between: (0..model.between_ns.n()).map(row).collect(),
+        between: (0..model.between_ns.n())
+            .map(|i| model.between_ns.row(i).iter().map(|value| hundredths(*value)).collect())
+            .collect(),
         offset: (0..model.homes()).map(home).collect(),
         smt: model.smt_ns.and_then(hundredths),
     }

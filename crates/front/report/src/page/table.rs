@@ -110,10 +110,13 @@ impl Table {
 
     pub fn pick(&self, columns: impl IntoIterator<Item = usize>) -> Self {
         let columns = Vec::from_iter(columns);
-        let picked = |row: &Vec<TableCell>| columns.iter().map(|at| row[*at].clone()).collect();
         Table {
             columns: columns.iter().map(|at| self.columns[*at].clone()).collect(),
-            rows: self.rows.iter().map(picked).collect(),
+            rows: self
+                .rows
+                .iter()
+                .map(|row| columns.iter().map(|at| row[*at].clone()).collect())
+                .collect(),
             ..*self
         }
     }

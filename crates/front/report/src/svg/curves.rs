@@ -91,9 +91,9 @@ fn frame(curves: &[PlotCurve], across: AxisUnit, up: AxisUnit) -> Option<ChartFr
 }
 
 fn line(curve: &PlotCurve, frame: &ChartFrame) -> Markup {
-    let known = || curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
-    let at = |(x, y): &(f64, f64)| (number(frame.x(*x)), number(frame.y(*y)));
-    let points = Vec::from_iter(known().map(at).map(|(x, y)| format!("{x},{y}")));
+    let known = curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
+    let places = Vec::from_iter(known.map(|(x, y)| (number(frame.x(*x)), number(frame.y(*y)))));
+    let points = Vec::from_iter(places.iter().map(|(x, y)| format!("{x},{y}")));
     let class = curve.class();
     let colour = COLOURS[curve.colour];
     html! {
@@ -101,7 +101,7 @@ fn line(curve: &PlotCurve, frame: &ChartFrame) -> Markup {
             points=(points.join(" ")) {}
         // Marks show where few points were measured; many marks would cover the line.
         @if points.len() <= MOST_MARKS {
-            @for (x, y) in known().map(at) { circle.(class) cx=(x) cy=(y) r="2.2" fill=(colour)
+            @for (x, y) in places { circle.(class) cx=(x) cy=(y) r="2.2" fill=(colour)
                 stroke="none" {} }
         }
     }

@@ -4,7 +4,7 @@ use super::frame::{ChartFrame, chart, standalone, title_of};
 use super::number;
 use crate::axis::{Axis, AxisUnit, Scaling};
 use maud::{Markup, html};
-use seatmap_health::noise::{Bin, CpuNoise, Gap, NoiseReport};
+use seatmap_health::noise::{Bin, CpuNoise, NoiseReport};
 
 /// Width of either half: narrow enough to be legible on a telephone.
 const WIDTH: f64 = 480.0;
@@ -138,20 +138,26 @@ impl NoiseChart<'_> {
 
 /// Bars as high as the logarithm of the count.
 fn bars(noise: &CpuNoise, frame: &ChartFrame) -> String {
-    let bar = |bin: &Bin| {
-        let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));
-        let floor = number(frame.bottom());
-        let top = number(frame.y(bin.count as f64));
-        format!("M{} {floor}V{top}H{}V{floor}z", number(from), number(to))
-    };
-    noise.histogram.iter().map(bar).collect()
+    noise
+        .histogram
+        .iter()
+        .map(|bin| {
+            let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));
+            let floor = number(frame.bottom());
+            let top = number(frame.y(bin.count as f64));
+            format!("M{} {floor}V{top}H{}V{floor}z", number(from), number(to))
+        })
+        .collect()
 }
 
 fn sticks(noise: &CpuNoise, frame: &ChartFrame) -> String {
-    let stick = |gap: &Gap| {
-        let x = number(frame.x(gap.start_ns as f64));
-        let floor = number(frame.bottom());
-        format!("M{x} {floor}V{}", number(frame.y(gap.length_ns as f64)))
-    };
-    noise.timeline.iter().map(stick).collect()
+    noise
+        .timeline
+        .iter()
+        .map(|gap| {
+            let x = number(frame.x(gap.start_ns as f64));
+            let floor = number(frame.bottom());
+            format!("M{x} {floor}V{}", number(frame.y(gap.length_ns as f64)))
+        })
+        .collect()
 }

@@ -89,16 +89,17 @@ fn half_block(line: &mut PaintedLine, upper: Option<Rgb>, lower: Option<Rgb>, co
 
 fn ticks(small: &Reduced, points: &[Option<usize>], points_a_place: usize) -> Vec<AxisLabel> {
     // A widened block takes two points; its label is at the first.
-    let first = |at: &usize| points[*at].is_some() && (*at == 0 || points[*at] != points[*at - 1]);
-    let tick = |at: usize| {
-        let block = points[at].unwrap_or_default();
-        AxisLabel {
-            at: at / points_a_place,
-            text: small.grid.os[block].to_string(),
-            begins_group: block == 0 || small.grid.ends_group(block - 1),
-        }
-    };
-    (0..points.len()).filter(first).map(tick).collect()
+    (0..points.len())
+        .filter(|at| points[*at].is_some() && (*at == 0 || points[*at] != points[*at - 1]))
+        .map(|at| {
+            let block = points[at].unwrap_or_default();
+            AxisLabel {
+                at: at / points_a_place,
+                text: small.grid.os[block].to_string(),
+                begins_group: block == 0 || small.grid.ends_group(block - 1),
+            }
+        })
+        .collect()
 }
 
 fn row_labels(layout: &GridLayout) -> Vec<String> {

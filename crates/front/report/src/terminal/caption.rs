@@ -49,8 +49,12 @@ fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
 
 /// The distance at which each digit begins.
 fn steps(scale: Scale, digits: Digits, width: usize) -> String {
-    let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
-    let line = |at: &[u32]| format!("from {}", joined(at.iter().map(step), "  "));
+    let line = |at: &[u32]| {
+        let steps = at
+            .iter()
+            .map(|at| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0))));
+        format!("from {}", joined(steps, "  "))
+    };
     let lines = [line(&[0, 2, 4, 6, 8, 9]), line(&[0, 3, 6, 9]), line(&[0, 9])];
     // The most steps that fit: the legend has a fixed number of lines.
     let fits = lines.iter().find(|line| line.len() <= width);

@@ -58,11 +58,12 @@ fn gaps(grid: &Grid, room: usize) -> usize {
 }
 
 fn points(small: &Reduced, size: usize, gaps: bool) -> Vec<Option<usize>> {
-    let block = |at: usize| {
-        let gap = gaps && small.grid.ends_group(at);
-        std::iter::repeat_n(Some(at), size).chain(gap.then_some(None))
-    };
-    (0..small.blocks.len()).flat_map(block).collect()
+    (0..small.blocks.len())
+        .flat_map(|at| {
+            let gap = gaps && small.grid.ends_group(at);
+            std::iter::repeat_n(Some(at), size).chain(gap.then_some(None))
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -118,7 +118,8 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
 
 fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
     let Some(model) = &profile.home_model else { return Table::default() };
-    let line = |(at, group): (usize, &Vec<u32>)| {
+    let table = Table::with_figures([""]).words([""; 3]);
+    table.rows(model.groups.iter().enumerate().map(|(at, group)| {
         let inside = match group.len() {
             1 => "alone".to_owned(),
             _ => format!("inside {}", digits.show(model.between_ns[(at, at)])),
@@ -132,9 +133,7 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
         // Half the line for the list of CPUs, the rest for the distances.
         let pus = super::caption::cut(&about::cpus(group).to_string(), options.width / 2);
         cells![at, pus, inside, nearest]
-    };
-    let table = Table::with_figures([""]).words([""; 3]);
-    table.rows(model.groups.iter().enumerate().map(line))
+    }))
 }
 
 fn speed(profile: &Profile, options: &DrawOptions) -> Vec<Block> {

@@ -46,11 +46,12 @@ impl<'a> Cuts<'a> {
 
     /// Half of each task's weight beyond the heaviest partners that fit into its group.
     fn by_tasks(&self, capacity: usize) -> f64 {
-        let beyond = |task: usize| {
-            let weights = self.traffic.heaviest(task);
-            weights.iter().skip(capacity.saturating_sub(1)).sum::<f64>()
-        };
-        0.5 * (0..self.traffic.tasks()).map(beyond).sum::<f64>()
+        0.5 * (0..self.traffic.tasks())
+            .map(|task| {
+                let weights = self.traffic.heaviest(task);
+                weights.iter().skip(capacity.saturating_sub(1)).sum::<f64>()
+            })
+            .sum::<f64>()
     }
 
     /// Rounds up to the next possible sum of weights.

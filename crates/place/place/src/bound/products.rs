@@ -20,8 +20,9 @@ impl GraphShape {
     pub fn new(traffic: &Traffic) -> Self {
         let tasks = traffic.tasks();
         let apart: Vec<Vec<u32>> = (0..tasks).map(|from| steps_from(traffic, from)).collect();
-        let is_first = |task: &usize| (0..*task).all(|before| apart[*task][before] == u32::MAX);
-        let components = (0..tasks).filter(is_first).count();
+        let components = (0..tasks)
+            .filter(|task| (0..*task).all(|before| apart[*task][before] == u32::MAX))
+            .count();
         GraphShape {
             tasks,
             pairs: traffic.pairs(),

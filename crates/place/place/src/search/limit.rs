@@ -87,9 +87,10 @@ impl SearchLimit {
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
         let parts = parts.max(1);
-        let left = |deadline: Instant| deadline.saturating_duration_since(now);
         SearchLimit {
-            deadline: self.deadline.map(|deadline| now + left(deadline) / parts),
+            deadline: self
+                .deadline
+                .map(|deadline| now + deadline.saturating_duration_since(now) / parts),
             // `u64::MAX` means "by the clock".
             kicks: if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts) },
             ..self.clone()

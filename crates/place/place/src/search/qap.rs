@@ -44,12 +44,13 @@ impl Qap {
 
     /// The cost of a permutation.
     pub fn cost(&self, place_of: &[u32]) -> f64 {
-        let row = |i: usize| -> f64 {
-            let distances = self.b.row(place_of[i] as usize);
-            let flows = self.a.row(i).iter().zip(place_of);
-            flows.map(|(flow, place)| flow * distances[*place as usize]).sum()
-        };
-        (0..self.n()).map(row).sum()
+        (0..self.n())
+            .map(|i| {
+                let distances = self.b.row(place_of[i] as usize);
+                let flows = self.a.row(i).iter().zip(place_of);
+                flows.map(|(flow, place)| flow * distances[*place as usize]).sum::<f64>()
+            })
+            .sum()
     }
 
     /// `None` if both matrices are asymmetric.
@@ -67,8 +68,9 @@ fn is_something(m: &Square<f64>) -> bool {
 
 impl MatrixPair {
     pub fn permuted(&self, place_of: &[u32]) -> MatrixPair {
-        let place = |i: usize| place_of[i] as usize;
-        let b = Square::from_fn(self.b.n(), |i, j| self.b[(place(i), place(j))]);
+        let b = Square::from_fn(self.b.n(), |i, j| {
+            self.b[(place_of[i] as usize, place_of[j] as usize)]
+        });
         MatrixPair { b, ..self.clone() }
     }
 

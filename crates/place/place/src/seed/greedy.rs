@@ -46,8 +46,7 @@ fn cheapest(problem: &Problem, task: usize, slot_of: &[u32], free: &[bool]) -> O
     } else {
         seated.into_iter().map(|(with, weight)| (slot_of[with] as usize, weight)).collect()
     };
-    let cost = |slot: &usize| {
-        to.iter().map(|(other, weight)| weight * problem.between(*slot, *other)).sum()
-    };
-    (0..free.len()).filter(|slot| free[*slot]).min_by_key(|slot| FloatKey(cost(slot)))
+    (0..free.len()).filter(|slot| free[*slot]).min_by_key(|slot| {
+        FloatKey(to.iter().map(|(other, weight)| weight * problem.between(*slot, *other)).sum())
+    })
 }

@@ -85,13 +85,14 @@ fn with_head(table: &Table) -> Table {
 impl Table {
     /// Whether the column can be wrapped.
     fn is_words(&self, column: usize) -> bool {
-        let has_blank = |row: &Vec<TableCell>| row[column].text.contains(' ');
-        !self.columns[column].is_figures && self.rows.iter().any(has_blank)
+        !self.columns[column].is_figures
+            && self.rows.iter().any(|row| row[column].text.contains(' '))
     }
 
     fn widths(&self) -> Vec<usize> {
-        let widest = |at: usize| self.rows.iter().map(|row| row[at].width()).max().unwrap_or(0);
-        (0..self.columns.len()).map(widest).collect()
+        (0..self.columns.len())
+            .map(|at| self.rows.iter().map(|row| row[at].width()).max().unwrap_or(0))
+            .collect()
     }
 
     /// The length to the end of the last cell, in letters.

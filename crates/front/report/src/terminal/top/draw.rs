@@ -359,8 +359,6 @@ fn foot(scene: &Scene, canvas: &mut Canvas) {
 fn message(scene: &Scene) -> String {
     let view = scene.view;
     let finding = || scene.findings.get(scene.rows.get(view.at)?.finding?);
-    // Misplaced threads may be below the screen, so show the gravest finding.
-    let gravest = || scene.findings.iter().find(|finding| finding.is_wrong());
     let threads = |tids: &[i32]| match tids {
         [tid] => format!("thread {tid}"),
         many => counted(many.len(), "thread"),
@@ -381,7 +379,11 @@ fn message(scene: &Scene) -> String {
             format!("bind {} to {}? y/n", threads(tids), cpus.named())
         }
         None if !view.message.is_empty() => visible(&view.message),
-        None => finding().or_else(gravest).map(sentence).unwrap_or_default(),
+        None => finding()
+            // Misplaced threads may be below the screen, so show the gravest finding.
+            .or_else(|| scene.findings.iter().find(|finding| finding.is_wrong()))
+            .map(sentence)
+            .unwrap_or_default(),
     }
 }
 

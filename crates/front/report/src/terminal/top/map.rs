@@ -45,8 +45,10 @@ pub struct SeatLayout {
 /// The most detailed layout that fits into these columns and lines.
 pub fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatLayout {
     let width = width.max(1);
-    let fits = |layout: &SeatLayout| layout.height <= most_lines;
-    let found = SIZES.into_iter().map(|size| of_size(groups, size, width)).find(fits);
+    let found = SIZES
+        .into_iter()
+        .map(|size| of_size(groups, size, width))
+        .find(|layout| layout.height <= most_lines);
     found.unwrap_or_else(|| {
         let mut layout = of_size(groups, Size::BareCell, width);
         let all = layout.seats.len();

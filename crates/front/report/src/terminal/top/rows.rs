@@ -26,13 +26,12 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
         return threads;
     }
     threads.sort_by_key(|row| row.id.pid);
-    let of_process = |threads: &mut [TopRow]| {
-        let process = whole(threads);
-        threads.sort_by(order);
-        [&[process], &*threads].concat()
-    };
     let mut processes =
-        Vec::from_iter(threads.chunk_by_mut(|a, b| a.id.pid == b.id.pid).map(of_process));
+        Vec::from_iter(threads.chunk_by_mut(|a, b| a.id.pid == b.id.pid).map(|threads| {
+            let process = whole(threads);
+            threads.sort_by(order);
+            [&[process], &*threads].concat()
+        }));
     processes.sort_by(|a, b| order(&a[0], &b[0]));
     processes.concat()
 }
@@ -40,9 +39,7 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
 /// Matches the program, the name or a number; `text` is in lower case.
 pub fn fits(row: &TopRow, text: &str) -> bool {
     let numbers = [Some(row.id.pid), row.id.tid];
-    let has = |name: &str| name.to_lowercase().contains(text);
-    has(&row.name)
-        || has(&row.program)
+    [&row.name, &row.program].into_iter().any(|name| name.to_lowercase().contains(text))
         || numbers.into_iter().flatten().any(|number| number.to_string() == text)
 }
 

@@ -38,10 +38,9 @@ impl SeatGroups {
         let is_measured = measured.is_some();
         let measured = measured.unwrap_or_default();
         // A remembered measurement may include a CPU that is now offline.
-        let known = |group: &Vec<u32>| {
+        let measured = Vec::from_iter(measured.iter().map(|group| {
             Vec::from_iter(group.iter().copied().filter(|cpu| topology.pu(*cpu).is_some()))
-        };
-        let measured = Vec::from_iter(measured.iter().map(known));
+        }));
         let mut groups: Vec<SeatGroup> = measured
             .iter()
             .enumerate()

@@ -39,16 +39,19 @@ pub fn lines(frame: &SeatingFrame) -> Vec<String> {
         format!("{tid:>7} {:<15} {cpu:>3}", cut_middle(&name, 15))
     };
     let letters = LETTERS.map(Some).chain(std::iter::repeat(None));
-    let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
-        let letter = letter.unwrap_or(' ');
-        format!(
-            "{letter:>3} {:>7} {}     -> {}",
-            rate(wakes.per_s),
-            side(wakes.from),
-            side(wakes.to)
-        )
-    };
-    wakes.iter().zip(letters).map(line).collect()
+    wakes
+        .iter()
+        .zip(letters)
+        .map(|(wakes, letter)| {
+            let letter = letter.unwrap_or(' ');
+            format!(
+                "{letter:>3} {:>7} {}     -> {}",
+                rate(wakes.per_s),
+                side(wakes.from),
+                side(wakes.to)
+            )
+        })
+        .collect()
 }
 
 /// The ends of arcs on each CPU.
