@@ -142,9 +142,12 @@ fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> Finding {
 }
 
 fn way_to_good_state(name: &str) -> String {
-    let option = if name.starts_with('/') { "cgroup" } else { "unit" };
     let word = shell_word(name);
-    format!("if its state is good now, save it: 'seatmap check --{option} {word} -o FILE'")
+    if name.starts_with('/') {
+        format!("if its state is good now, save it: 'seatmap check --cgroup {word} -o FILE'")
+    } else {
+        format!("if its state is good now, save it: 'seatmap check --unit {word} -o FILE'")
+    }
 }
 
 /// `None` if it is as it was.
