@@ -1,4 +1,4 @@
-//! What the tests of several modules begin with.
+//! The beginnings of tests in several modules.
 
 use crate::{CellJournal, CellJournalHeader};
 use seatmap_os::CpuSet;

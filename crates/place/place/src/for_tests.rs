@@ -1,4 +1,4 @@
-//! What the tests of several modules need.
+//! Fixtures of tests in several modules.
 
 use crate::search::SearchLimit;
 use crate::{PlaceRequest, Problem, Traffic, Zones};

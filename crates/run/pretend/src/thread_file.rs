@@ -73,8 +73,8 @@ mod tests {
         let own = std::process::id() as Tid;
         let of = |path: &str| named(path, own).map(|file| file.path);
         assert_eq!(of("/proc/self/status"), Some(format!("/proc/{own}/status")));
-        let of_thread = format!("/proc/{own}/task/{own}/stat");
-        assert_eq!(of("/proc/thread-self/stat"), Some(of_thread));
+        let of_thread = Some(format!("/proc/{own}/task/{own}/status"));
+        assert_eq!(of("/proc/thread-self/status"), of_thread);
         assert_eq!(of("/proc/77/stat").as_deref(), Some("/proc/77/stat"));
         assert_eq!(of("/proc/self/task/78/stat").as_deref(), Some("/proc/78/task/78/stat"));
         let others = ["/proc/self/statm", "/proc/x/status", "/proc/status", "/proc/stat", "status"];
