@@ -134,18 +134,11 @@ mod tests {
 
     #[test]
     fn each_home_has_its_own_base_within_a_group() {
-        let mut model = HomeModel {
-            groups: vec![vec![0, 1], vec![2, 3]],
-            between_ns: Matrix::from_fn(2, |a, b| if a == b { 40.0 } else { 200.0 }),
-            inside_ns: None,
-            offset_ns: vec![vec![0.0, 0.0]; 4],
-            r2: 1.0,
-            residual_ns: 0.0,
-            pair_view_empty: false,
-            star_r2: None,
-            smt_ns: None,
-            lines: None,
-        };
+        let text = r#"{ "groups": [[0, 1], [2, 3]], "between_ns": [[40.0, 200.0], [200.0, 40.0]],
+            "inside_ns": null, "offset_ns": [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]],
+            "r2": 1.0, "residual_ns": 0.0, "pair_view_empty": false, "star_r2": null,
+            "smt_ns": null }"#;
+        let mut model: HomeModel = serde_json::from_str(text).unwrap();
         assert_eq!((model.base_ns(1, 1, 1), model.base_ns(0, 1, 1)), (40.0, 200.0));
         model.inside_ns = Some(vec![vec![41.0, 42.0], vec![43.0, 44.0]]);
         assert_eq!((model.base_ns(1, 1, 1), model.base_ns(0, 1, 1)), (44.0, 200.0));

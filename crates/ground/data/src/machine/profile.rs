@@ -174,35 +174,7 @@ mod tests {
     }
 
     fn full() -> serde_json::Value {
-        let mut value = serde_json::to_value(small()).unwrap();
-        value["clock"] = serde_json::json!({"step_ns": 1.0, "frequency_hz": 2e9});
-        value["environment"]["steal_percent"] = 0.5.into();
-        value["environment"]["load_average"] = 1.5.into();
-        value["core_distance"]["regimes"] =
-            serde_json::json!([{"pus": [0, 4], "regimes": [{"median_ns": 80.0, "share": 1.0}]}]);
-        value["core_distance"]["deciles_ns"] = serde_json::json!([vec![80.0; 11]]);
-        value["core_distance"]["protocol"] = serde_json::json!({
-            "passes": 1, "batches": 1, "round_trips": 1, "resolution_ns": 0.1, "discarded_gap": 0,
-            "discarded_switched": 0, "discarded_moved": 0, "kept": 1, "seconds": 1.5,
-        });
-        let loaded = [1, 2].map(|pairs| LoadedPoint {
-            pairs,
-            median_ns: 80.0,
-            p10_ns: 79.0,
-            p90_ns: 81.0,
-            draws: 1,
-            samples: 1,
-        });
-        value["loaded"] = serde_json::to_value(loaded).unwrap();
-        value["home_model"] = serde_json::json!({
-            "groups": [[0, 4]], "between_ns": [[80.0]], "inside_ns": null,
-            "offset_ns": [[0.0, 1.0], [1.0, 0.0]], "r2": 0.9, "residual_ns": 0.5,
-            "pair_view_empty": false, "star_r2": 0.5, "smt_ns": 9.0,
-            "lines": {
-                "home_of_line": [0, 1], "nearest_pu": [0, 4], "confidence": 0.9, "resolvable": true,
-            },
-        });
-        value
+        serde_json::from_str(include_str!("../../tests/all/machine/full_profile.json")).unwrap()
     }
 
     fn refusal(pointer: &str, with: f64) -> Option<String> {

@@ -58,13 +58,6 @@ mod tests {
     }
 
     #[test]
-    fn unknown_distance_is_an_empty_cell() {
-        let mut profile = profile(vec![0, 1, 2]);
-        profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 2, f64::NAN);
-        assert!(write(&profile).unwrap().ends_with("\n,10.55,\n"));
-    }
-
-    #[test]
     fn single_pu_has_no_distances_to_export() {
         assert_eq!(write(&profile(vec![0])), Err(ProfileExportError::NoDistances));
     }

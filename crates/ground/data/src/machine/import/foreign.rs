@@ -55,22 +55,17 @@ mod tests {
 
     #[test]
     fn outputs_of_other_tools_are_named_with_a_remedy() {
-        for (text, output, remedy) in [
-            ("available: 2 nodes (0-1)\nnode 0 cpus: 0 1\n", "numactl", "lstopo"),
-            (
-                "# The following is the parsable format, which can be fed to other\n0,0,0,0\n",
-                "lscpu --parse",
-                "lstopo",
-            ),
-            ("Machine (16GB total)\n  Package L#0\n", "output of lstopo", "--of xml"),
-            ("Intel(R) Memory Latency Checker - v3.9\n", "mlc", "seatmap measure"),
-            ("$ sudo mlc\n\nIntel(R) Memory Latency Checker - v3.11\n", "mlc", "seatmap measure"),
-            ("{\n   \"lscpu\": [\n      {\n", "lscpu --json", "lstopo"),
-            ("{\"cpus\":[]}", "lscpu --extended --json", "lstopo"),
-        ] {
-            let error = read(text.as_bytes(), "x.csv", None).unwrap_err().to_string();
-            assert!(error.contains(output) && error.contains(remedy), "{text}: {error}");
-        }
+        let refused = [
+            "available: 2 nodes (0-1)\nnode 0 cpus: 0 1\n",
+            "# The following is the parsable format, which can be fed to other\n0,0,0,0\n",
+            "Machine (16GB total)\n  Package L#0\n",
+            "Intel(R) Memory Latency Checker - v3.9\n",
+            "$ sudo mlc\n\nIntel(R) Memory Latency Checker - v3.11\n",
+            "{\n   \"lscpu\": [\n      {\n",
+            "{\"cpus\":[]}",
+        ]
+        .map(|text| read(text.as_bytes(), "x.csv", None).unwrap_err().to_string());
+        insta::assert_snapshot!(refused.join("\n"));
     }
 
     #[test]

@@ -81,8 +81,8 @@ fn missing(distance: &CoreDistance, topology: &Topology) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Pu;
     use crate::machine::import::read;
-    use crate::machine::{HomeModel, Matrix, Pu};
 
     fn topology(os: &[u32]) -> Topology {
         Topology {
@@ -142,18 +142,10 @@ mod tests {
     #[test]
     fn pus_of_a_home_model_keep_their_names() {
         let mut profile = matrix();
-        profile.home_model = Some(HomeModel {
-            groups: vec![vec![0, 1, 2]],
-            between_ns: Matrix::filled(1, 4.0),
-            inside_ns: None,
-            offset_ns: vec![vec![0.0]; 3],
-            r2: 0.5,
-            residual_ns: 1.0,
-            pair_view_empty: false,
-            star_r2: None,
-            smt_ns: None,
-            lines: None,
-        });
+        let model = r#"{ "groups": [[0, 1, 2]], "between_ns": [[4.0]], "inside_ns": null,
+            "offset_ns": [[0.0], [0.0], [0.0]], "r2": 0.5, "residual_ns": 1.0,
+            "pair_view_empty": false, "star_r2": null, "smt_ns": null }"#;
+        profile.home_model = serde_json::from_str(model).unwrap();
         assert!(marry(&mut profile, topology(&[0, 2, 4]), Rows::Numbered).is_err());
         marry(&mut profile, topology(&[0, 1, 2]), Rows::Numbered).unwrap();
     }

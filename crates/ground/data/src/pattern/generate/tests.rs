@@ -10,21 +10,35 @@ fn pairs(spec: &str) -> Vec<(usize, usize)> {
 
 #[test]
 fn small_patterns_have_expected_edges() {
-    assert_eq!(pairs("ring:3"), [(0, 1), (1, 2), (2, 0)]);
-    assert_eq!(pairs("ring:3:bidirectional").len(), 6);
-    assert_eq!(pairs("pipeline:3"), [(0, 1), (1, 2)]);
-    assert_eq!(pairs("pairs:4"), [(0, 1), (1, 0), (2, 3), (3, 2)]);
-    assert_eq!(pairs("master-worker:3"), [(0, 1), (0, 2), (1, 0), (2, 0)]);
-    assert_eq!(pairs("binomial-tree:6"), [(0, 1), (0, 2), (0, 4), (2, 3), (4, 5)]);
-    assert_eq!(
-        pairs("butterfly:4"),
-        [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]
-    );
-    assert_eq!(pairs("recursive-doubling:3"), [(0, 1), (1, 0), (1, 2), (2, 1)]);
-    assert_eq!(pairs("stencil2d:2x2").len(), 8);
-    assert_eq!(pairs("clusters:2x2"), [(0, 1), (1, 0), (2, 3), (3, 2)]);
-    assert_eq!(pairs("idle:5"), []);
-    assert_eq!(pairs("ring:1"), []);
+    let edges = [
+        "ring:3",
+        "ring:3:bidirectional",
+        "pipeline:3",
+        "pairs:4",
+        "master-worker:3",
+        "binomial-tree:6",
+        "butterfly:4",
+        "recursive-doubling:3",
+        "stencil2d:2x2",
+        "clusters:2x2",
+        "idle:5",
+        "ring:1",
+    ]
+    .map(|spec| format!("{spec} {:?}", pairs(spec)));
+    insta::assert_snapshot!(edges.join("\n"), @"
+    ring:3 [(0, 1), (1, 2), (2, 0)]
+    ring:3:bidirectional [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
+    pipeline:3 [(0, 1), (1, 2)]
+    pairs:4 [(0, 1), (1, 0), (2, 3), (3, 2)]
+    master-worker:3 [(0, 1), (0, 2), (1, 0), (2, 0)]
+    binomial-tree:6 [(0, 1), (0, 2), (0, 4), (2, 3), (4, 5)]
+    butterfly:4 [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]
+    recursive-doubling:3 [(0, 1), (1, 0), (1, 2), (2, 1)]
+    stencil2d:2x2 [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]
+    clusters:2x2 [(0, 1), (1, 0), (2, 3), (3, 2)]
+    idle:5 []
+    ring:1 []
+    ");
 }
 
 #[test]

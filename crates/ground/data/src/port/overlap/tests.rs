@@ -15,29 +15,30 @@ fn steady(from: u64, batches: usize) -> TaskBeats {
 }
 
 #[test]
-fn consecutive_runs_do_not_overlap() {
-    assert_eq!(overlap(&[run(0, 100), run(100, 200)]), 0.0);
-    assert_eq!(overlap(&[run(0, 100), run(150, 200)]), 0.0);
-    assert_eq!(overlap(&[run(0, 100), run(0, 100), run(300, 400)]), 0.0);
-    assert_eq!(overlap(&[steady(0, 10), steady(200, 10)]), 0.0);
-}
-
-#[test]
 fn overlap_is_the_shared_part_of_the_longest_run() {
-    assert_eq!(overlap(&[run(0, 100), run(0, 60)]), 0.6);
-    assert_eq!(overlap(&[run(0, 100), run(20, 100), run(0, 90)]), 0.7);
-    assert_eq!(overlap(&[run(5, 105), run(5, 105)]), 1.0);
-    assert_eq!(overlap(&[steady(0, 10), steady(20, 10)]), 0.8);
-}
-
-#[test]
-fn warm_up_and_extra_beats_count_as_overlap() {
-    let quick = TaskBeats { beats: vec![0, 60, 100], counted: 0..1 };
-    assert_eq!(overlap(&[run(0, 100), quick]), 1.0);
-    let late = TaskBeats { beats: vec![0, 40, 100], counted: 1..2 };
-    assert_eq!(overlap(&[run(0, 100), late]), 1.0);
-    let later = TaskBeats { beats: vec![20, 40, 100], counted: 1..2 };
-    assert_eq!(overlap(&[run(0, 100), later]), 0.8);
+    // Warm-up and extra beats count.
+    let warm =
+        |beats: [u64; 3], batch| TaskBeats { beats: beats.into(), counted: batch..batch + 1 };
+    for (tasks, expected) in [
+        (vec![run(0, 100), run(100, 200)], 0.0),
+        (vec![run(0, 100), run(150, 200)], 0.0),
+        (vec![run(0, 100), run(0, 100), run(300, 400)], 0.0),
+        (vec![steady(0, 10), steady(200, 10)], 0.0),
+        (vec![run(9, 3), run(0, 10)], 0.0),
+        (vec![run(0, 100), run(0, 60)], 0.6),
+        (vec![run(0, 100), run(20, 100), run(0, 90)], 0.7),
+        (vec![run(5, 105), run(5, 105)], 1.0),
+        (vec![steady(0, 10), steady(20, 10)], 0.8),
+        (vec![run(0, 100), warm([0, 60, 100], 0)], 1.0),
+        (vec![run(0, 100), warm([0, 40, 100], 1)], 1.0),
+        (vec![run(0, 100), warm([20, 40, 100], 1)], 0.8),
+        (vec![run(3, 9)], 1.0),
+        (vec![run(3, 3)], 1.0),
+        (vec![TaskBeats::default()], 1.0),
+        (vec![], 1.0),
+    ] {
+        assert_eq!(overlap(&tasks), expected, "{tasks:?}");
+    }
 }
 
 #[test]
@@ -57,19 +58,6 @@ fn slow_batch_is_not_an_interruption() {
     let mut beats: Vec<u64> = (0..=10).map(|batch| 10 * batch).collect();
     beats[3..].iter_mut().for_each(|beat| *beat += 40);
     assert_eq!(overlap(&[steady(0, 14), TaskBeats { beats, counted: 0..10 }]), 1.0);
-}
-
-#[test]
-fn single_task_overlaps_fully() {
-    assert_eq!(overlap(&[run(3, 9)]), 1.0);
-    assert_eq!(overlap(&[run(3, 3)]), 1.0);
-    assert_eq!(overlap(&[TaskBeats::default()]), 1.0);
-    assert_eq!(overlap(&[]), 1.0);
-}
-
-#[test]
-fn backward_clock_gives_no_overlap() {
-    assert_eq!(overlap(&[run(9, 3), run(0, 10)]), 0.0);
 }
 
 proptest! {

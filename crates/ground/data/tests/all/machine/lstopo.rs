@@ -78,12 +78,24 @@ fn assert_printed(output: &str, profile: &Profile) {
 }
 
 #[test]
-fn lstopo_loads_full_topology_with_distances() {
-    let profile = full();
-    let Some(output) = lstopo("full-distances", &profile, &["--distances", "--physical"]) else {
-        return;
+fn lstopo_loads_every_topology_with_distances() {
+    let grouped = |os: u32| Pu { os, numa: Some(1 - os / 4), package: Some(0), ..Pu::default() };
+    let sparse = |core: u32| Pu {
+        os: 2 * core,
+        core: Some(core),
+        smt: Some(0),
+        package: Some(core / 550),
+        ..Pu::default()
     };
-    assert_printed(&output, &profile);
+    for (name, profile) in [
+        ("full-distances", full()),
+        ("bare", profile(Topology::unknown([3, 8, 40, 100]).pus)),
+        ("memory-in-a-group", profile((0..8).map(grouped).collect())),
+        ("more-than-1024-pus", profile((0..1100).map(sparse).collect())),
+    ] {
+        let Some(output) = lstopo(name, &profile, &["--distances", "--physical"]) else { return };
+        assert_printed(&output, &profile);
+    }
 }
 
 #[test]
@@ -98,35 +110,6 @@ fn lstopo_keeps_all_levels() {
         let output = lstopo("full-levels", &full(), &["--only", level]).unwrap();
         assert_eq!(output.lines().count(), count, "{level}: {output}");
     }
-}
-
-#[test]
-fn lstopo_loads_matrix_with_sparse_indices() {
-    let profile = profile(Topology::unknown([3, 8, 40, 100]).pus);
-    let Some(output) = lstopo("bare", &profile, &["--distances", "--physical"]) else { return };
-    assert_printed(&output, &profile);
-}
-
-#[test]
-fn lstopo_loads_memory_in_a_group() {
-    let pu = |os: u32| Pu { os, numa: Some(1 - os / 4), package: Some(0), ..Pu::default() };
-    let profile = profile((0..8).map(pu).collect());
-    let Some(output) = lstopo("group", &profile, &["--distances", "--physical"]) else { return };
-    assert_printed(&output, &profile);
-}
-
-#[test]
-fn lstopo_loads_more_than_1024_pus() {
-    let pu = |k: u32| Pu {
-        os: 2 * k,
-        core: Some(k),
-        smt: Some(0),
-        package: Some(k / 550),
-        ..Pu::default()
-    };
-    let profile = profile((0..1100).map(pu).collect());
-    let Some(output) = lstopo("many", &profile, &["--distances", "--physical"]) else { return };
-    assert_printed(&output, &profile);
 }
 
 #[test]

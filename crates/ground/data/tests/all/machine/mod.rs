@@ -2,7 +2,6 @@
 
 pub mod change;
 mod formats;
-pub mod full_pu;
 mod hostile;
 mod lstopo;
 mod published;

@@ -76,29 +76,5 @@ fn hosts(plan: &crate::ranks::RankPlan) -> String {
 
 #[cfg(test)]
 pub(crate) fn sample() -> crate::ranks::RankPlan {
-    let costs = crate::ranks::OrderCosts {
-        total_ns: 9e6,
-        in_node: 0.5,
-        in_group: 0.25,
-        between_groups: 0.25,
-    };
-    crate::ranks::RankPlan {
-        format: crate::ranks::plan::FORMAT.to_owned(),
-        nodes: ["n0", "n1", "n2"].map(str::to_owned).to_vec(),
-        group_of_node: vec![0, 0, 1],
-        node_of_rank: vec![2, 2, 0, 0],
-        cpus_of_rank: vec![vec![0, 1], vec![2, 3], vec![2, 3], vec![0, 1]],
-        pattern: Some("ring:4".to_owned()),
-        message_bytes: 65536,
-        by_mpi: false,
-        costs,
-        lower_bound_ns: 4e6,
-        optimal: false,
-        orders: vec![crate::ranks::NamedOrder { name: "block".to_owned(), costs }],
-        method: "block".to_owned(),
-        seconds: None,
-        seed: Some(1),
-        date: None,
-        tool: None,
-    }
+    crate::ranks::RankPlan::from_json(include_str!("sample.json")).unwrap()
 }

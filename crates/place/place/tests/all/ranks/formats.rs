@@ -2,9 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use proptest::prelude::*;
-use seatmap_data::document::schema::{add_later_keys, refused};
-use seatmap_place::ranks::plan::FORMAT;
-use seatmap_place::ranks::{NamedOrder, OrderCosts, RankPlan, export};
+use seatmap_data::document::schema::{add_later_keys, never_written, refused};
+use seatmap_place::ranks::{RankPlan, export};
 use serde_json::{Value, json};
 
 const NOTHING: Vec<String> = Vec::new();
@@ -14,34 +13,16 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// Add new fields here and to the schema.
+/// A plan with every key: the schema's keys that it lacks are listed.
 fn full() -> RankPlan {
-    let costs = OrderCosts { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
-    RankPlan {
-        format: FORMAT.to_owned(),
-        nodes: vec!["n0".to_owned(), "n1".to_owned()],
-        group_of_node: vec![0, 1],
-        node_of_rank: vec![1, 0, 0],
-        cpus_of_rank: vec![vec![0, 1], vec![0, 1], vec![2, 3]],
-        pattern: Some("ring:3".to_owned()),
-        message_bytes: 65536,
-        by_mpi: false,
-        costs,
-        lower_bound_ns: 4e6,
-        optimal: true,
-        orders: vec![NamedOrder { name: "block".to_owned(), costs }],
-        method: "cycles".to_owned(),
-        seconds: Some(1.5),
-        seed: Some(1),
-        date: Some("2026-11-23".to_owned()),
-        tool: Some("seatmap 0.1.0".to_owned()),
-    }
+    RankPlan::from_json(include_str!("full_ranks.json")).unwrap()
 }
 
 #[test]
 fn the_schema_describes_every_key() {
     let written: Value = serde_json::from_str(&full().to_json()).unwrap();
     assert_eq!(refused(&schema(), &written), NOTHING);
+    assert_eq!(never_written(&schema(), &[written]), NOTHING);
     assert_eq!(RankPlan::from_json(&full().to_json()).unwrap(), full());
 }
 
