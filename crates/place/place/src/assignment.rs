@@ -64,19 +64,8 @@ fn clamped(cost: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::cheapest_matching;
     use proptest::prelude::*;
-
-    fn exhaustive(rows: usize, columns: usize, cost: &[f64], row: usize, used: u32) -> f64 {
-        if row == rows {
-            return 0.0;
-        }
-        let free = (0..columns).filter(|column| used & (1 << column) == 0);
-        free.map(|column| {
-            cost[row * columns + column]
-                + exhaustive(rows, columns, cost, row + 1, used | (1 << column))
-        })
-        .fold(f64::INFINITY, f64::min)
-    }
 
     fn wild() -> impl Strategy<Value = f64> {
         prop_oneof![
@@ -102,7 +91,7 @@ mod tests {
             let columns = rows + more;
             let cost: Vec<f64> = cells[..rows * columns].iter().map(|cell| f64::from(*cell)).collect();
             let (sum, column_of) = assign(rows, columns, &cost);
-            prop_assert_eq!(sum, exhaustive(rows, columns, &cost, 0, 0));
+            prop_assert_eq!(sum, cheapest_matching(&cost, [rows, columns], |one, rest| one + rest, 0, 0));
             let distinct: std::collections::HashSet<_> = column_of.iter().collect();
             prop_assert_eq!(distinct.len(), rows);
         }

@@ -169,25 +169,10 @@ impl Tree<'_> {
 mod tests {
     use super::*;
     use crate::Traffic;
-    use crate::for_tests::ring;
+    use crate::for_tests::{cheapest_of_all, ring};
     use proptest::prelude::*;
     use seatmap_data::machine::Square;
     use seatmap_data::statistics::Xoshiro;
-
-    fn exhaustive(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
-        if slot_of.len() == problem.tasks() {
-            return problem.cost(slot_of);
-        }
-        let mut least = f64::INFINITY;
-        for slot in 0..problem.slots() as u32 {
-            if !slot_of.contains(&slot) {
-                slot_of.push(slot);
-                least = least.min(exhaustive(problem, slot_of));
-                slot_of.pop();
-            }
-        }
-        least
-    }
 
     proptest! {
         #[test]
@@ -200,7 +185,7 @@ mod tests {
             let start = crate::seed::random(&problem, &mut rng);
             let known = Solution { cost: problem.cost(&start), slot_of: start };
             let found = exact(&problem, &known, &SearchLimit::kicks(u64::MAX)).unwrap();
-            prop_assert!((found.cost - exhaustive(&problem, &mut Vec::new())).abs() < 1e-6);
+            prop_assert!((found.cost - cheapest_of_all(&problem, &mut Vec::new())).abs() < 1e-6);
             prop_assert!((found.cost - problem.cost(&found.slot_of)).abs() < 1e-6);
         }
     }

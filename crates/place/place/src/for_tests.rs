@@ -51,3 +51,44 @@ pub fn is_permutation(slot_of: &[u32]) -> bool {
     all.sort_unstable();
     all.into_iter().eq(0..slot_of.len() as u32)
 }
+
+/// The least cost of all placements that begin so.
+pub fn cheapest_of_all(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
+    if slot_of.len() == problem.tasks() {
+        return problem.cost(slot_of);
+    }
+    let fixed = problem.fixed[slot_of.len()];
+    let mut least = f64::INFINITY;
+    for slot in 0..problem.slots() as u32 {
+        let zone = problem.zone(slot);
+        let there = slot_of.iter().filter(|other| problem.zone(**other) == zone).count() as u32;
+        let is_full = there >= problem.zones.most[zone as usize];
+        if is_full || slot_of.contains(&slot) || fixed.is_some_and(|fixed| fixed != slot) {
+            continue;
+        }
+        slot_of.push(slot);
+        least = least.min(cheapest_of_all(problem, slot_of));
+        slot_of.pop();
+    }
+    least
+}
+
+/// The least combined cost of all matchings of the rows from this one with unused columns.
+pub fn cheapest_matching(
+    cells: &[f64],
+    [rows, columns]: [usize; 2],
+    combined: fn(f64, f64) -> f64,
+    row: usize,
+    used: u32,
+) -> f64 {
+    if row == rows {
+        return 0.0;
+    }
+    let free = (0..columns).filter(|column| used & (1 << column) == 0);
+    free.map(|column| {
+        let rest =
+            cheapest_matching(cells, [rows, columns], combined, row + 1, used | (1 << column));
+        combined(cells[row * columns + column], rest)
+    })
+    .fold(f64::INFINITY, f64::min)
+}

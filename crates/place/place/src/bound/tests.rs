@@ -1,7 +1,7 @@
 //! Bounds against all placements of small problems, and against known answers.
 
 use super::*;
-use crate::for_tests::{ENDLESS, ring, traffic};
+use crate::for_tests::{ENDLESS, cheapest_of_all, ring, traffic};
 use crate::{Traffic, Zones};
 use proptest::prelude::*;
 use seatmap_data::pattern::qaplib::Instance;
@@ -47,26 +47,6 @@ proptest! {
             prop_assert!(dense_bound <= dense.cost(&slot_of) + 1e-9);
         }
     }
-}
-
-fn cheapest_of_all(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
-    if slot_of.len() == problem.tasks() {
-        return problem.cost(slot_of);
-    }
-    let fixed = problem.fixed[slot_of.len()];
-    let mut least = f64::INFINITY;
-    for slot in 0..problem.slots() as u32 {
-        let zone = problem.zone(slot);
-        let there = slot_of.iter().filter(|other| problem.zone(**other) == zone).count() as u32;
-        let is_full = there >= problem.zones.most[zone as usize];
-        if is_full || slot_of.contains(&slot) || fixed.is_some_and(|fixed| fixed != slot) {
-            continue;
-        }
-        slot_of.push(slot);
-        least = least.min(cheapest_of_all(problem, slot_of));
-        slot_of.pop();
-    }
-    least
 }
 
 fn small(rng: &mut Xoshiro) -> Problem {

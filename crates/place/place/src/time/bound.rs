@@ -177,24 +177,15 @@ fn settle(root: usize, free: usize, came_from: &[Option<usize>], row_of: &mut [O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::cheapest_matching;
     use proptest::prelude::*;
-
-    fn exhaustive(cells: &[f64], rows: usize, columns: usize, row: usize, used: u32) -> f64 {
-        if row == rows {
-            return 0.0;
-        }
-        let free = (0..columns).filter(|column| used & (1 << column) == 0);
-        let rest = |column: usize| exhaustive(cells, rows, columns, row + 1, used | (1 << column));
-        free.map(|column| cells[row * columns + column].max(rest(column)))
-            .fold(f64::INFINITY, f64::min)
-    }
 
     proptest! {
         #[test]
         fn bottleneck_matching_matches_exhaustive_minimum(rows in 1..6_usize, more in 0..3_usize, cells in prop::collection::vec(0..20_u8, 40)) {
             let columns = rows + more;
             let cells: Vec<f64> = cells[..rows * columns].iter().map(|cell| f64::from(*cell)).collect();
-            prop_assert_eq!(bottleneck(&cells, rows, columns), exhaustive(&cells, rows, columns, 0, 0));
+            prop_assert_eq!(bottleneck(&cells, rows, columns), cheapest_matching(&cells, [rows, columns], f64::max, 0, 0));
         }
     }
 }

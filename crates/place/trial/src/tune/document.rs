@@ -427,22 +427,11 @@ pub(crate) mod tests {
     #[test]
     fn bench_results_match_schema_and_write_every_key() {
         let mut full = made(12);
-        full.fingerprint = Fingerprint {
-            cpu_model: Some("x".to_owned()),
-            microcode: Some("1".to_owned()),
-            hypervisor: Some("none".to_owned()),
-            kernel: Some("6.1".to_owned()),
-            governor: Some("performance".to_owned()),
-            turbo: Some(true),
-            smt: Some("on".to_owned()),
-            thp: Some("never".to_owned()),
-            mitigations: Some("00000000".to_owned()),
-            quota: Some("none".to_owned()),
-            priority: Some("nice 1".to_owned()),
-            machine: "box".to_owned(),
-            seats: "2 CPUs on 2 cores".to_owned(),
-            quiet: "nobody".to_owned(),
-        };
+        let fingerprint = r#"{ "cpu_model": "x", "microcode": "1", "hypervisor": "none",
+            "kernel": "6.1", "governor": "performance", "turbo": true, "smt": "on",
+            "thp": "never", "mitigations": "00000000", "quota": "none", "priority": "nice 1",
+            "machine": "box", "seats": "2 CPUs on 2 cores", "quiet": "nobody" }"#;
+        full.fingerprint = serde_json::from_str(fingerprint).unwrap();
         full.seats.others_percent = Some(3.0);
         full.throttled = Some("a quota was used up in 2 periods".to_owned());
         let disturbance = Disturbance {

@@ -175,49 +175,35 @@ mod tests {
         assert_eq!(profile.origin.tool.as_deref(), Some("hwloc 3.0.0"));
     }
 
-    #[test]
-    fn core_kinds_follow_type_or_efficiency() {
-        let kind = |cpuset: &str, efficiency: u32, info: &str| {
-            format!(
-                "<cpukind cpuset=\"{cpuset}\" forced_efficiency=\"{efficiency}\">{info}</cpukind>"
-            )
-        };
-        let info = |value: &str| format!("<info name=\"CoreType\" value=\"{value}\"/>");
-        assert_eq!(
-            kinds(&(kind("0x1", 0, &info("IntelAtom")) + &kind("0x2", 0, &info("IntelCore")))),
-            HYBRID
-        );
-        assert_eq!(kinds(&(kind("0x1", 3, "") + &kind("0x2", 7, ""))), HYBRID);
-        assert_eq!(kinds(&kind("0x3", 0, "")), [None, None]);
+    /// One kind of cores, with its attributes and named values.
+    fn kind(cpuset: &str, attributes: &str, values: &[(&str, &str)]) -> String {
+        let info =
+            |(name, value): &(&str, &str)| format!("<info name=\"{name}\" value=\"{value}\"/>");
+        let infos: String = values.iter().map(info).collect();
+        format!("<cpukind cpuset=\"{cpuset}\" {attributes}>{infos}</cpukind>")
     }
 
     #[test]
-    fn core_kinds_follow_frequency_without_a_class() {
-        let kind = |cpuset: &str, base: u32, max: u32| {
-            let info =
-                |name: &str, value: u32| format!("<info name=\"{name}\" value=\"{value}\"/>");
-            let infos = info("FrequencyBaseMHz", base) + &info("FrequencyMaxMHz", max);
-            format!("<cpukind cpuset=\"{cpuset}\">{infos}</cpukind>")
+    fn core_kinds_follow_type_efficiency_or_frequency() {
+        let class = |class: u32| format!("forced_efficiency=\"{class}\"");
+        let of_type = |cpuset, name| kind(cpuset, &class(0), &[("CoreType", name)]);
+        assert_eq!(kinds(&(of_type("0x1", "IntelAtom") + &of_type("0x2", "IntelCore"))), HYBRID);
+        assert_eq!(kinds(&kind("0x3", &class(0), &[])), [None, None]);
+        let classes = |one, two| kind("0x1", &class(one), &[]) + &kind("0x2", &class(two), &[]);
+        assert_eq!(kinds(&classes(3, 7)), HYBRID);
+        // On Linux they are capacities.
+        assert_eq!(kinds(&classes(1007, 1024)), [None, None], "equal cores of different silicon");
+        assert_eq!(kinds(&classes(446, 1024)), HYBRID);
+        let clocked = |cpuset, base, max| {
+            kind(cpuset, "", &[("FrequencyBaseMHz", base), ("FrequencyMaxMHz", max)])
         };
-        assert_eq!(kinds(&(kind("0x1", 1400, 3900) + &kind("0x2", 1900, 5000))), HYBRID);
-        let favoured = kind("0x1", 1900, 5200) + &kind("0x2", 1900, 5000);
+        let fast = clocked("0x2", "1900", "5000");
+        assert_eq!(kinds(&(clocked("0x1", "1400", "3900") + &fast)), HYBRID);
         assert_eq!(
-            kinds(&favoured),
+            kinds(&(clocked("0x1", "1900", "5200") + &fast)),
             [None, None],
             "cores that clock a little higher are not of another kind"
         );
-    }
-
-    #[test]
-    fn linux_efficiency_classes_are_capacities() {
-        let of = |classes: [u32; 2]| {
-            let kind = |cpuset: &str, class: u32| {
-                format!("<cpukind cpuset=\"{cpuset}\" forced_efficiency=\"{class}\"/>")
-            };
-            kinds(&(kind("0x1", classes[0]) + &kind("0x2", classes[1])))
-        };
-        assert_eq!(of([1007, 1024]), [None, None], "equal cores of different silicon");
-        assert_eq!(of([446, 1024]), HYBRID);
     }
 
     #[test]
