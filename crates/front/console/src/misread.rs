@@ -21,7 +21,7 @@ pub fn sentence(
     program: &CliProgram,
     words: impl IntoIterator<Item = OsString>,
 ) -> Option<String> {
-    let words = Vec::from_iter(words.into_iter());
+    let words = Vec::from_iter(words);
     let (verb, command) = verb((program.command)(), words_before(error, &words));
     if let Some(answered) = habit(error, &verb, &command, &words) {
         return Some(answered);
