@@ -101,6 +101,7 @@ pub struct MetricReader {
     /// The metric.
     pub metric: WorkMetric,
     counter: Option<Counter>,
+    is_settled: bool,
     begun_by: HashMap<Tid, u64>,
     begun_ticks: HashMap<Tid, u64>,
     /// The user time of the latest period, in seconds, by threads that lived at both ends; `None`
@@ -141,6 +142,7 @@ impl MetricReader {
         Ok(MetricReader {
             metric,
             counter,
+            is_settled: false,
             begun_by: HashMap::new(),
             begun_ticks: HashMap::new(),
             user_s: None,
@@ -152,8 +154,12 @@ impl MetricReader {
         })
     }
 
-    /// Replaces switches and user time by bytes, if the program passes so many.
+    /// Replaces switches and user time as the default by bytes, if the program passes so many. Only
+    /// the first call counts, so that all figures of a session have one unit.
     pub fn settle(&mut self, bytes_per_s: f64) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
+        }
         if self.metric == WorkMetric::SwitchesAndUserTime && bytes_per_s >= LEAST_BYTES_PER_S {
             self.metric = WorkMetric::Bytes;
         }
@@ -168,7 +174,7 @@ impl MetricReader {
     /// metric's own command.
     pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)], stop: &mut dyn FnMut() -> bool) {
         self.begun_by = self.counts(threads);
-        self.begun_ticks = user_ticks(threads);
+        self.begun_ticks = self.user_ticks(threads);
         self.begun = self.total(wakeups, stop);
         self.read_at = Instant::now();
     }
@@ -184,8 +190,9 @@ impl MetricReader {
         let now = self.total(wakeups, stop)?;
         let grown = growth(&self.counts(threads), &self.begun_by);
         self.between = self.read_at.elapsed();
-        let user_s = growth(&user_ticks(threads), &self.begun_ticks) / boot::ticks_per_s() as f64;
-        self.user_s = Some(user_s).filter(|_| self.metric == WorkMetric::SwitchesAndUserTime);
+        let ticks = growth(&self.user_ticks(threads), &self.begun_ticks);
+        self.user_s = (self.metric == WorkMetric::SwitchesAndUserTime)
+            .then(|| ticks / boot::ticks_per_s() as f64);
         // The command may print a counter that was reset.
         Some(now - begun + grown).filter(|count| *count >= 0.0)
     }
@@ -202,6 +209,16 @@ impl MetricReader {
             WorkMetric::Bytes => passed_bytes(threads),
             _ => HashMap::new(),
         }
+    }
+
+    /// Empty if they are not a part of the metric.
+    fn user_ticks(&self, threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+        if self.metric != WorkMetric::SwitchesAndUserTime {
+            return HashMap::new();
+        }
+        let ticks =
+            threads.iter().filter_map(|(pid, tid)| Some((*tid, task::user_ticks(*pid, *tid)?)));
+        ticks.collect()
     }
 
     fn total(&mut self, wakeups: f64, stop: &mut dyn FnMut() -> bool) -> Option<f64> {
@@ -237,11 +254,6 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
             Some((*tid, ThreadStatus::parse(&status).voluntary_switches))
         })
         .collect()
-}
-
-fn user_ticks(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
-    let ticks = threads.iter().filter_map(|(pid, tid)| Some((*tid, task::user_ticks(*pid, *tid)?)));
-    ticks.collect()
 }
 
 /// The bytes that each process passed so far.
@@ -384,6 +396,13 @@ mod tests {
             MetricReader::new(Some(WorkMetric::Instructions), false).unwrap_err().contains("PID")
         );
         assert_eq!(MetricReader::new(None, false).unwrap().metric, WorkMetric::default());
+        let mut default = MetricReader::new(None, false).unwrap();
+        default.settle(0.0);
+        default.settle(1e6);
+        assert_eq!(default.metric, WorkMetric::default(), "one unit for a session");
+        let mut passing = MetricReader::new(None, false).unwrap();
+        passing.settle(1e6);
+        assert_eq!(passing.metric, WorkMetric::Bytes);
         let mut wakeups = meter(WorkMetric::Wakeups);
         wakeups.begin(10.0, &[], &mut || false);
         assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));
