@@ -106,16 +106,12 @@ pub fn run(typed: &ClusterArgs) -> Result<(), CliError> {
     }
 }
 
-pub fn of_file(name: &str) -> Result<Option<Measured>, CliError> {
-    input::if_in_file(name, Measured::is_cluster, Measured::from_json)
-}
-
-pub fn read(path: &Path, bytes: &[u8]) -> Result<Measured, CliError> {
-    input::parsed(path, bytes, Measured::from_json)
-}
-
 pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
     if json { output::json(cluster) } else { output::show(&cluster::page(cluster)) }
+}
+
+fn cluster_in(path: &Path) -> Result<Measured, CliError> {
+    input::parsed(path, &input::bytes(path)?, Measured::from_json)
 }
 
 /// Exit code 1 if something could not be measured.
@@ -167,7 +163,7 @@ fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<ClusterOptions, CliErr
         at_once: usize::from(typed.at_once),
         timeout: typed.timeout,
         earlier: match &typed.resume {
-            Some(path) if rank.rank == 0 => Some(read(path, &input::bytes(path)?)?),
+            Some(path) if rank.rank == 0 => Some(cluster_in(path)?),
             _ => None,
         },
         date: Some(here::today()),
@@ -189,7 +185,7 @@ fn profile(timeout: Duration) -> Option<Profile> {
 }
 
 fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
-    let cluster = read(&typed.cluster, &input::bytes(&typed.cluster)?)?;
+    let cluster = cluster_in(&typed.cluster)?;
     let diagnosis = judge::ClusterFaults::of(&cluster);
     output::even_unread(if typed.json {
         output::json(&diagnosis)

@@ -1,6 +1,5 @@
 //! `seatmap export`.
 
-use super::cluster;
 use clap::{Args, ValueEnum};
 use seatmap_cluster::{Cluster, table, topology};
 use seatmap_console::error::CliError;
@@ -135,7 +134,7 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
             written(name, "plan for services", &plan, &seatmap_services::export::FORMATS, format)
         }
         Some(bytes) if Cluster::is_cluster(&bytes) => {
-            let cluster = cluster::read(path, &bytes)?;
+            let cluster = input::parsed(path, &bytes, Cluster::from_json)?;
             written(name, "cluster", &cluster, &OF_CLUSTERS, format)
         }
         bytes => {

@@ -8,8 +8,9 @@ pub use args::{ObjectiveChoice, PlaceArgs};
 pub use on_cluster::OnCluster;
 pub use ranks::{nodes, own_cpus, pattern_of_ranks, show as show_ranks};
 
-use super::{cluster, gallery};
+use super::gallery;
 use args::PreferChoice;
+use seatmap_cluster::Cluster;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
@@ -36,7 +37,7 @@ pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
         return on_gallery(typed, folder);
     }
     if typed.qaplib.is_none()
-        && let Some(cluster) = cluster::of_file(&typed.on)?
+        && let Some(cluster) = input::if_in_file(&typed.on, Cluster::is_cluster, Cluster::from_json)?
     {
         return ranks::run(typed, &cluster);
     }

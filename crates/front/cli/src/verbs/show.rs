@@ -96,7 +96,7 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
             shell_escaped(name)
         )));
     }
-    if let Some(cluster) = cluster::of_file(name)? {
+    if let Some(cluster) = input::if_in_file(name, Cluster::is_cluster, Cluster::from_json)? {
         let text = || seatmap_report::cluster::page(&cluster).html();
         return deliver(typed, page, &text, &|| cluster::show(&cluster, json));
     }

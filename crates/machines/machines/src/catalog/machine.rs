@@ -160,14 +160,8 @@ impl Machine {
             name: name.to_owned(),
             nearest: bundled::suggest(name),
         })?;
-        let model = catalog::from_toml(name, text)?;
-        let kind = if catalog::is_model(text) {
-            MachineKind::Model(model)
-        } else {
-            let profile = bundled::description(name, text)?.to_profile();
-            MachineKind::Description(Box::new(profile), Some(model))
-        };
-        Ok(Machine::new(name, name.to_owned(), kind))
+        // Only imported measurements have a date.
+        Machine::read(name, text.as_bytes(), "")
     }
 
     /// Reads the machine in a file.

@@ -146,7 +146,7 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
     );
     let bytes = input::bytes(path)?;
     if Cluster::is_cluster(&bytes) {
-        verbs::cluster::read(path, &bytes)
+        input::parsed(path, &bytes, Cluster::from_json)
     } else {
         Err(CliError::at(
             path,
@@ -169,7 +169,7 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
         format!("{option} needs a COMMAND; without one, the messages of --pattern race on a model")
     }))?;
     refuse_if!(
-        verbs::cluster::of_file(name)?.is_some(),
+        input::if_in_file(name, Cluster::is_cluster, Cluster::from_json)?.is_some(),
         "{name} is a cluster: give the COMMAND that starts a job"
     );
     let start = typed.spread.then(|| LaunchedRank::of_launcher(&typed.meeting)).transpose()?;
