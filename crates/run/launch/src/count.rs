@@ -1,5 +1,6 @@
 //! How many CPUs a program gets here, and how many threads fit them.
 
+use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::Quotas;
 use seatmap_os::{CpuSet, Root};
@@ -69,6 +70,19 @@ impl CpuCount {
         self.quota.is_some_and(|quota| quota < self.mask as f64)
     }
 
+    /// A sentence about a program that has more threads than fit a quota.
+    pub fn excess(&self, threads: usize) -> Option<String> {
+        let fit = self.threads();
+        (self.is_limited_by_quota() && threads > fit).then(|| {
+            format!(
+                "{} of {} {} the quota; 'seatmap run --fit -- PROGRAM' shows it no more CPUs",
+                fit,
+                counted(threads, "thread"),
+                agreeing(fit, "fits", "fit")
+            )
+        })
+    }
+
     fn rounded(&self, least: usize, round: fn(f64) -> f64) -> usize {
         let by_time = self.quota.map(|quota| (round(quota) as usize).max(least));
         by_time.map_or(self.mask, |by_time| by_time.min(self.mask))
@@ -131,6 +145,14 @@ mod tests {
             assert_eq!(count(mask, quota).threads(), threads, "{mask} {quota:?}");
         }
         assert_eq!(count(4, Some(1.5)).threads_on(1), 1);
+    }
+
+    #[test]
+    fn only_threads_beyond_a_quota_are_in_excess() {
+        assert_eq!(count(4, None).excess(9), None);
+        assert_eq!(count(4, Some(1.5)).excess(2), None);
+        let sentence = count(4, Some(1.5)).excess(8).unwrap();
+        assert!(sentence.starts_with("2 of 8 threads fit the quota;"), "{sentence}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::cell_watch::CellWatch;
 use crate::child::{Child, ChildStage};
+use crate::count::CpuCount;
 use crate::error::LaunchError;
 use crate::executable::Executable;
 use crate::fit::{CpuFit, FitWatch};
@@ -232,7 +233,10 @@ impl<'a> Launch<'a> {
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
-        let throttled = self.quotas.stops();
+        let mut throttled = self.quotas.stops();
+        if !throttled.is_empty() && self.fit.is_none() {
+            throttled.extend(CpuCount::of_self().ok().and_then(|count| count.excess(report.created)));
+        }
         let fit = self.fit.as_ref().map(|fit| fit.report.clone());
         let mut report = Report { memory: self.memory_report(), fit, throttled, ..report };
         if let Some(end) = self.cell.as_mut().and_then(CellWatch::end) {

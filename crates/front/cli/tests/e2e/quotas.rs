@@ -70,7 +70,7 @@ fn throttled_rank_is_named_with_its_group() {
 
 #[test]
 fn run_reports_quota_file() {
-    let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+    let busy = "busy() { i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; }; busy & busy; wait";
     let Some((said, group)) = said_under_a_quota(["run", "--cpus", "0", "--", "sh", "-c", busy])
     else {
         return;
@@ -82,4 +82,5 @@ fn run_reports_quota_file() {
     );
     let file = format!("{}/{})", group.name(), group.quota_file());
     assert!(said.contains(&words) && said.contains(&file), "{said}");
+    assert!(said.contains("1 of 2 threads fits the quota;"), "{said}");
 }

@@ -14,7 +14,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use seatmap_data::document::left_aligned;
+use seatmap_data::statistics::words::counted_figure;
 use seatmap_watch::live::SeatingFrame;
+use seatmap_watch::seating::Seating;
 use seatmap_watch::{Finding, WatchedThread};
 use std::collections::HashMap;
 
@@ -157,6 +159,14 @@ impl Canvas<'_> {
     }
 }
 
+/// The tightest quota on all threads together, if it grants less time than these CPUs.
+fn quota(seating: &Seating, cpus: usize) -> Option<String> {
+    let common = seating.quotas.iter().filter(|quota| quota.tids.len() == seating.threads.len());
+    let tightest = common.min_by(|a, b| a.cpus.total_cmp(&b.cpus))?;
+    let quota = format!("quota of {}", counted_figure(tightest.cpus, 2, "CPU"));
+    (tightest.cpus < cpus as f64).then_some(quota)
+}
+
 fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     let view = scene.view;
     let seating = &scene.frame.seating;
@@ -180,6 +190,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     // A narrow terminal cuts the end, so the least important note comes last.
     let mut notes: Vec<String> = Vec::new();
     notes.extend((wrong > 0).then(|| format!("{wrong} wrong")));
+    notes.extend(quota(seating, scene.groups.cpus().count()));
     notes.extend(cells(scene));
     notes.extend((left_out > 0).then(|| format!("{} not shown", counted(left_out, "CPU"))));
     notes.extend(view.is_frozen.then(|| "FROZEN".to_owned()));
@@ -400,6 +411,7 @@ mod tests {
     use ratatui::backend::TestBackend;
     use seatmap_data::machine::Topology;
     use seatmap_watch::judge::made::Made;
+    use seatmap_watch::seating::WatchedQuota;
 
     /// Draws the sample on these CPUs.
     fn drawn<T>(topology: &Topology, view: TopView, area: Rect, draw: fn(&Scene, Rect) -> T) -> T {
@@ -426,6 +438,17 @@ mod tests {
             terminal.draw(|shown| draw(scene, shown.area(), shown.buffer_mut())).unwrap();
             terminal.backend().to_string()
         })
+    }
+
+    #[test]
+    fn heading_has_quota_of_all_threads() {
+        let mut seating = frame().seating;
+        let tids = seating.threads.iter().map(|thread| thread.tid).collect();
+        seating.quotas = vec![WatchedQuota { cpus: 1.5, tids, ..WatchedQuota::default() }];
+        assert_eq!(quota(&seating, 4).as_deref(), Some("quota of 1.50 CPUs"));
+        assert_eq!(quota(&seating, 1), None, "the CPUs are fewer");
+        seating.quotas[0].tids.pop();
+        assert_eq!(quota(&seating, 4), None, "another thread has more");
     }
 
     #[test]
