@@ -72,6 +72,24 @@ pub fn own_cpus(text: &str) -> Result<CpuList, String> {
     cpus.distinct().map_err(|error| error.to_string())
 }
 
+/// CPUs of this computer with the words that named them.
+#[derive(Clone, Debug)]
+pub struct WordedCpus {
+    /// The CPUs.
+    pub list: CpuList,
+    /// The text, if it is not a list of numbers.
+    pub words: Option<String>,
+}
+
+/// As [`own_cpus`], with the words.
+///
+/// # Errors
+/// As [`own_cpus`].
+pub fn worded_cpus(text: &str) -> Result<WordedCpus, String> {
+    let words = text.split(',').any(sets::is_set).then(|| text.to_owned());
+    Ok(WordedCpus { list: own_cpus(text)?, words })
+}
+
 /// A count with an optional multiplier of a thousand or a million.
 ///
 /// # Errors

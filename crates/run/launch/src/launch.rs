@@ -235,7 +235,8 @@ impl<'a> Launch<'a> {
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
         let mut throttled = self.quotas.stops();
         if !throttled.is_empty() && self.fit.is_none() {
-            throttled.extend(CpuCount::of_self().ok().and_then(|count| count.excess(report.created)));
+            throttled
+                .extend(CpuCount::of_self().ok().and_then(|count| count.excess(report.created)));
         }
         let fit = self.fit.as_ref().map(|fit| fit.report.clone());
         let mut report = Report { memory: self.memory_report(), fit, throttled, ..report };

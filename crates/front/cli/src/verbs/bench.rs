@@ -122,7 +122,8 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
 
 fn room(typed: &Bench) -> RoomRequest {
     RoomRequest {
-        cpus: typed.cpus.as_ref().map(Into::into),
+        cpus: typed.cpus.as_ref().map(|cpus| (&cpus.list).into()),
+        words: typed.cpus.as_ref().and_then(|cpus| cpus.words.clone()),
         seats: typed.seats.map(NonZeroUsize::get),
         is_quiet: typed.quiet,
         cells: OwnCells { guardian: myself::cell_guardian(), in_cell: myself::in_cell },

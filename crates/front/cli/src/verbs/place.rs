@@ -37,7 +37,8 @@ pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
         return on_gallery(typed, folder);
     }
     if typed.qaplib.is_none()
-        && let Some(cluster) = input::if_in_file(&typed.on, Cluster::is_cluster, Cluster::from_json)?
+        && let Some(cluster) =
+            input::if_in_file(&typed.on, Cluster::is_cluster, Cluster::from_json)?
     {
         return ranks::run(typed, &cluster);
     }

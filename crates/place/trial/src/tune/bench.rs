@@ -98,6 +98,8 @@ impl BenchRequest {
 pub struct RoomRequest {
     /// The requested CPUs, if any.
     pub cpus: Option<CpuSet>,
+    /// The words that named them, if it was not by number.
+    pub words: Option<String>,
     /// The number of CPUs to choose; by default all equal and quiet cores.
     pub seats: Option<usize>,
     /// Whether to keep other programs away.

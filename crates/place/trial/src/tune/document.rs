@@ -38,6 +38,9 @@ pub struct BenchCommand {
 pub struct SeatsUsed {
     /// The CPUs, as a list.
     pub cpus: String,
+    /// The words that named them, if it was not by number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// Remarks on the choice of seats, each a sentence.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -54,6 +57,13 @@ const OTHER_LOAD_PERCENT: f64 = 50.0;
 const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 
 impl SeatsUsed {
+    /// The CPUs that the same words meant then, in words, if they were others.
+    fn word_difference(&self, then: &SeatsUsed) -> Option<String> {
+        let words = self.words.as_ref().filter(|words| then.words.as_ref() == Some(*words))?;
+        let differ = self.cpus != then.cpus;
+        differ.then(|| format!("CPUs of '{words}': {}, not {}", self.cpus, then.cpus))
+    }
+
     /// Adds a remark on void runs; once for each list of missing CPUs.
     pub fn tell_void(&mut self, cpus: &str, holder: &Holder) {
         let note = format!("some runs lost CPUs and were repeated: {cpus} ({})", holder.or(TAKEN));
@@ -193,6 +203,7 @@ impl BenchResults {
     /// Compares the first command with that of an earlier result.
     pub fn compare_with(&mut self, then: &BenchResults) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
+        differences.extend(self.seats.word_difference(&then.seats));
         differences.extend(self.load_difference(then));
         let better = self.better.zip(then.better).filter(|(now, before)| now != before);
         differences.extend(better.map(|(now, before)| {
@@ -497,6 +508,16 @@ pub(crate) mod tests {
             (words.map(str::to_owned).to_vec(), None)
         );
         assert!(baseline(busy(3.0), &busy(40.0)).comparison.is_some());
+        let on = |words: &str, cpus: &str| {
+            let mut results = made(12);
+            results.seats.words = Some(words.to_owned());
+            results.seats.cpus = cpus.to_owned();
+            results
+        };
+        let found = baseline(on("cache:biggest", "8-15"), &on("cache:biggest", "0-7"));
+        assert_eq!(found.differences, ["CPUs of 'cache:biggest': 8-15, not 0-7"]);
+        let both = baseline(on("l3:1", "8-15"), &on("l3:0", "0-7"));
+        assert!(both.comparison.is_some(), "other words may mean other CPUs");
         let better = |better| {
             let mut results = made(12);
             results.better = Some(better);

@@ -3,10 +3,9 @@
 use clap::{Args, Subcommand};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_in;
-use seatmap_console::values::own_cpus;
+use seatmap_console::values::{WordedCpus, worded_cpus};
 use seatmap_data::document::shell_word;
 use seatmap_launch::Executable;
-use seatmap_os::CpuList;
 use seatmap_trial::tune::{Better, Metric};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -45,8 +44,8 @@ pub struct Bench {
     #[arg(long, value_name = "N", conflicts_with = "cpus")]
     pub seats: Option<NonZeroUsize>,
     /// Run on these CPUs instead of chosen ones, or instead of those of --baseline.
-    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
-    pub cpus: Option<CpuList>,
+    #[arg(long, value_name = "LIST", value_parser = worded_cpus)]
+    pub cpus: Option<WordedCpus>,
     /// Keep other programs off the commands' CPUs.
     ///
     /// The commands run in a cell if this user may create one. Otherwise the kernel is asked to

@@ -16,6 +16,7 @@ fn session(benchmarks: &str) -> (GateReport, Result<(), SessionEnd>) {
         seed: 1,
         room: RoomRequest {
             cpus: Some(CpuSet::of_thread(0).unwrap()),
+            words: None,
             seats: None,
             is_quiet: false,
             cells: OwnCells { guardian: GuardianCommand(Vec::new()), in_cell: |_| Vec::new() },

@@ -77,7 +77,7 @@ impl QuietSeats {
         if request.is_quiet {
             // Without the privileges for a cell, the comparison still runs.
             match Lease::take(request, named.as_ref(), hear) {
-                Ok(cell) => return Ok(QuietSeats::in_cell(cell)),
+                Ok(cell) => return Ok(QuietSeats::in_cell(cell, request.words.clone())),
                 Err(error) => notes.push(format!(
                     "no cell was created ({}); the kernel prefers the commands instead",
                     with_causes(&error)
@@ -96,6 +96,7 @@ impl QuietSeats {
         Ok(QuietSeats {
             seats: SeatsUsed {
                 cpus: chosen.cpus.list().to_string(),
+                words: request.words.clone(),
                 notes,
                 others_percent: Some(chosen.others_percent),
             },
@@ -106,11 +107,12 @@ impl QuietSeats {
         })
     }
 
-    fn in_cell(cell: Lease) -> Self {
+    fn in_cell(cell: Lease, words: Option<String>) -> Self {
         let is_pinned = cell.cpus.len() > 1;
         QuietSeats {
             seats: SeatsUsed {
                 cpus: cell.cpus.list().to_string(),
+                words,
                 notes: is_pinned.then(|| PINNED.to_owned()).into_iter().collect(),
                 others_percent: None,
             },
@@ -200,7 +202,7 @@ mod tests {
     fn request(cpus: Option<CpuSet>, seats: Option<usize>) -> RoomRequest {
         let guardian = GuardianCommand(Vec::new());
         let cells = OwnCells { guardian, in_cell: |_| Vec::new() };
-        RoomRequest { cpus, seats, is_quiet: false, cells }
+        RoomRequest { cpus, words: None, seats, is_quiet: false, cells }
     }
 
     #[test]

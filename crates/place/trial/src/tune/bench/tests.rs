@@ -19,6 +19,7 @@ fn request(scripts: &[&str], blocks: usize) -> BenchRequest {
         baseline: None,
         room: RoomRequest {
             cpus: Some(CpuSet::of_thread(0).unwrap()),
+            words: None,
             seats: None,
             is_quiet: false,
             cells: OwnCells { guardian: GuardianCommand(Vec::new()), in_cell: |_| Vec::new() },
