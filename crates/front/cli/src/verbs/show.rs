@@ -2,6 +2,7 @@
 
 use super::{cluster, place, services};
 use clap::Args;
+use seatmap_cluster::Cluster;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination, visible};
 use seatmap_console::outputs::ResultForms;
