@@ -58,7 +58,7 @@ fn rows(advice: &Advice) -> Vec<Row> {
     let mut rows = vec![row("observed", looked_at(evidence))];
     rows.push(row("messages", talks(evidence)));
     rows.push(row("bottleneck", limits(advice)));
-    rows.push(row("allowed", bound_by(evidence)));
+    rows.push(row("bound by", bound_by(evidence)));
     rows.extend(evidence.most_gain.as_ref().map(|most| row("estimate", estimate(most))));
     rows.extend(together(evidence));
     rows.extend(tried_row(advice));

@@ -95,7 +95,7 @@ fn unknown_masks_are_not_shown_as_bound() {
     let evidence =
         Evidence { cpus: String::new(), cpu_count: 0, unseen: vec![UnseenFact::Masks], ..server() };
     let said = text(&advice(AdviceVerdict::LeaveIt, Reason::OneThread, evidence));
-    assert!(said.contains("  allowed     unknown CPUs; "), "{said}");
+    assert!(said.contains("  bound by    unknown CPUs; "), "{said}");
     assert!(said.contains("  not seen    the CPU masks of some threads"), "{said}");
 }
 
