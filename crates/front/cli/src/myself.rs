@@ -52,6 +52,11 @@ pub fn in_cell(name: &Name) -> Vec<OsString> {
     [ITSELF, "cell", "run", "--quiet", &name.to_string(), "--"].map(OsString::from).to_vec()
 }
 
+/// The words that begin a command on a pretended machine.
+pub fn pretending() -> Vec<OsString> {
+    [ITSELF, "pretend"].map(OsString::from).to_vec()
+}
+
 /// The prefix of a command on seats, which `options` of `run` select.
 pub fn on_seats(options: &[&str]) -> Vec<OsString> {
     let words = [ITSELF, "run", "--quiet"].iter().chain(options).chain(&["--"]);

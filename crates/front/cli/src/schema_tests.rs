@@ -12,7 +12,7 @@ use seatmap_cell::document::{CellList, CellVerdict};
 use seatmap_cluster::Cluster;
 use seatmap_console::output::OfMachine;
 use seatmap_data::document::schema::{check_in, of};
-use seatmap_data::machine::{Description, Profile};
+use seatmap_data::machine::{Description, MachineSheet, Profile};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_health::doctor::DoctorReport;
@@ -25,6 +25,7 @@ use seatmap_measure::gallery::MachineRanking;
 use seatmap_measure::twin::TwinReport;
 use seatmap_place::ranks::RankPlan;
 use seatmap_pretend::PretendReport;
+use seatmap_pretend::zoo::report::ZooReport;
 use seatmap_report::shown::ShownMachine;
 use seatmap_services::{ServicesFile, ServicesPlan, ServicesRecord};
 use seatmap_trial::gate::history::{self, HistoryEntry, Trends};
@@ -92,6 +93,7 @@ fn schemas_match_types() {
     let schemas = [
         of::<Profile>(seatmap_data::machine::profile::FORMAT),
         of::<Description>(seatmap_data::machine::description::FORMAT),
+        of::<MachineSheet>(seatmap_data::machine::sheet::FORMAT),
         of::<Pattern>(seatmap_data::pattern::graph::FORMAT),
         of::<Plan>(seatmap_data::plan::placed::FORMAT),
         of::<RankPlan>(seatmap_place::ranks::plan::FORMAT),
@@ -109,6 +111,7 @@ fn schemas_match_types() {
         of::<Cells>(seatmap_cell::record::FORMAT),
         of::<CellList<'static>>(seatmap_cell::document::LIST_FORMAT),
         of::<PretendReport>(seatmap_pretend::report::FORMAT),
+        of::<ZooReport>(seatmap_pretend::zoo::report::FORMAT),
         of::<ServicesFile>(seatmap_services::file::FORMAT),
         of::<ServicesRecord>(seatmap_services::record::FORMAT),
         of::<ServicesPlan>(seatmap_services::plan::document::FORMAT),

@@ -83,7 +83,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// `-h` omits these options to fit a screen; `--help` has them all.
-const RARELY_NEEDED: [(&str, &[&str]); 6] = [
+const RARELY_NEEDED: [(&str, &[&str]); 7] = [
+    ("pretend", &["strict", "timeout", "jobs", "same_output", "html", "junit"]),
     ("measure", &["passes", "thorough", "parallel", "utilisation", "wakeups", "seed"]),
     (
         "place",

@@ -77,8 +77,15 @@ pub fn cpus_of(machine: &Machine) -> Result<ComputerCpus, CliError> {
     if machine.is_host() {
         return ComputerCpus::read().map_err(CliError::work);
     }
-    let profile = with_surroundings(|around| machine.profile(around))?;
-    Ok(ComputerCpus::of_machine(profile.topology, root_of(machine)))
+    Ok(ComputerCpus::of_machine(topology_of(machine)?, root_of(machine)))
+}
+
+/// The parts of a machine.
+///
+/// # Errors
+/// As [`profile_of`].
+pub fn topology_of(machine: &Machine) -> Result<Topology, CliError> {
+    with_surroundings(|around| machine.topology(around)).map_err(Into::into)
 }
 
 /// The words for the CPUs of a machine with this topology.

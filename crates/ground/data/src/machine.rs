@@ -16,6 +16,7 @@
 //! | [`profile`] | all of it together: `seatmap-profile/1` |
 //! | [`shared`] | a profile without names of people or hosts |
 //! | [`description`], [`catalog`] | machines handwritten in TOML; bundled machines |
+//! | [`sheet`], [`zoo`] | the parts of a machine by counts, in TOML; bundled sheets |
 //! | [`import`], [`export`] | other tools' files |
 //!
 //! A *PU* is a hardware thread, identified by its OS index; a *core distance* is the round trip of
@@ -38,11 +39,13 @@ pub mod profile;
 pub mod pu;
 pub mod seat_speed;
 pub mod shared;
+pub mod sheet;
 pub mod speed;
 pub mod square;
 pub mod status;
 pub mod topology;
 pub mod wakeups;
+pub mod zoo;
 
 pub use clock::Clock;
 pub use core_distance::{CoreDistance, Deciles, PairRegimes, Protocol, Regime};
@@ -57,6 +60,7 @@ pub use profile::Profile;
 pub use pu::{CoreKind, Pu};
 pub use seat_speed::{SeatSpeed, WorkTimes};
 pub use shared::SharedProfile;
+pub use sheet::{MachineSheet, SheetError};
 pub use speed::Speed;
 pub use square::{Matrix, Square};
 pub use status::PairStatus;

@@ -300,14 +300,20 @@ impl PretendedKernel {
         Ok(set.iter().filter(|node| u64::from(*node) < bits).collect())
     }
 
-    fn policy(&self, mode: u64, nodes: &CpuSet) -> Result<PretendedPolicy, Refusal> {
-        PretendedPolicy::of(mode as u32, nodes, &self.machine.memory_nodes()).ok_or(libc::EINVAL)
+    fn policy(&mut self, mode: u64, nodes: &CpuSet, at: usize) -> Result<PretendedPolicy, Refusal> {
+        let usable = self.machine.memory_nodes();
+        let policy = PretendedPolicy::of(mode as u32, nodes, &usable);
+        if policy.is_none() {
+            let lacking = nodes.without(&usable);
+            self.record.threads[at].refused_nodes.extend(lacking);
+        }
+        policy.ok_or(libc::EINVAL)
     }
 
     fn set_policy(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
         let [mode, address, bits, ..] = call.arguments;
         let nodes = self.nodes(call, address, bits)?;
-        self.record.threads[at].policy = self.policy(mode, &nodes)?;
+        self.record.threads[at].policy = self.policy(mode, &nodes, at)?;
         Ok(0)
     }
 
@@ -356,7 +362,7 @@ impl PretendedKernel {
             return Err(libc::EINVAL);
         }
         let nodes = self.nodes(call, address, bits)?;
-        let policy = self.policy(mode, &nodes)?;
+        let policy = self.policy(mode, &nodes, at)?;
         let thread = &self.record.threads[at];
         // An allocator that binds each of its blocks gives all the same policy.
         if self.ranges.len() >= MOST_RANGES {
@@ -404,6 +410,7 @@ impl PretendedKernel {
             } else {
                 let node = u32::from_ne_bytes(call.number(nodes + rank * 4)?);
                 if !usable.contains(node) {
+                    self.record.threads[at].refused_nodes.insert(node);
                     return Err(libc::ENODEV);
                 }
                 if self.moved.len() < MOST_MOVED {

@@ -3,7 +3,7 @@
 use crate::PretendedMachine;
 use crate::tree::{core_ranks, package};
 use seatmap_os::{Root, small};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts of this computer for the pretended files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,12 +37,14 @@ pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = if block.contains("processor") { block } else { "processor\t: 0" };
     let ranks = core_ranks(machine);
     let packages = machine.parts(package);
+    let mut cores: BTreeMap<u32, BTreeSet<Option<u32>>> = BTreeMap::new();
+    for pu in machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os)) {
+        cores.entry(pu.package.unwrap_or(0)).or_default().insert(pu.core);
+    }
     let mut text = String::new();
     for pu in machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os)) {
         let package = pu.package.unwrap_or(0);
         let siblings = &packages[&package];
-        let cores = machine.topology.pus.iter().filter(|other| siblings.contains(other.os));
-        let cores = BTreeSet::from_iter(cores.map(|other| other.core));
         for line in block.lines() {
             let tabs = line.split(':').next().unwrap_or_default();
             let value = match tabs.trim() {
@@ -51,7 +53,7 @@ pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
                 "physical id" => package.to_string(),
                 "siblings" => siblings.len().to_string(),
                 "core id" => ranks[&pu.os].to_string(),
-                "cpu cores" => cores.len().to_string(),
+                "cpu cores" => cores[&package].len().to_string(),
                 "cache size" => match pu.l3_bytes.or(pu.l2_bytes) {
                     Some(bytes) => format!("{} KB", bytes >> 10),
                     None => continue,

@@ -14,6 +14,7 @@
 //! | [`record`] | the threads and their CPUs |
 //! | [`run`](mod@run) | runs the program |
 //! | [`report`] | the record as a document |
+//! | [`zoo`] | one command on many machines |
 //! | [`error`] | why no machine can be shown |
 #![deny(missing_docs)]
 
@@ -29,6 +30,7 @@ pub mod run;
 mod stage;
 mod thread_file;
 pub mod tree;
+pub mod zoo;
 
 pub use cpuinfo::HostFacts;
 pub use error::PretendError;

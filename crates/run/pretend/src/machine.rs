@@ -79,6 +79,18 @@ impl PretendedMachine {
         Err(PretendError::Machine(problem))
     }
 
+    /// Adds NUMA nodes that have memory and no CPU.
+    pub fn with_memory_nodes(mut self, nodes: &[u32]) -> Self {
+        let added = nodes.iter().map(|os| PretendedNode {
+            os: *os,
+            has_memory: true,
+            ..PretendedNode::default()
+        });
+        self.nodes.extend(added);
+        self.nodes.sort_by_key(|node| node.os);
+        self
+    }
+
     /// The kernel's number of CPU bits: one more than the largest index.
     pub fn cpu_bits(&self) -> u32 {
         self.topology.os_indices().max().unwrap_or_default() + 1
@@ -213,5 +225,8 @@ mod tests {
         assert_eq!(cpus, ["0,2,3", ""]);
         assert_eq!(machine.memory_nodes().to_string(), "0,1");
         assert_eq!(machine.nodes[0].distance(&machine.nodes[1]), FAR_DISTANCE);
+        let machine = made::with("0-7", "").with_memory_nodes(&[255, 8]);
+        assert_eq!((machine.node_bits(), machine.memory_nodes()), (256, set("0-1,8,255")));
+        assert_eq!(machine.nodes[2].distance(&machine.nodes[3]), FAR_DISTANCE);
     }
 }

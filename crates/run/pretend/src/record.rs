@@ -46,6 +46,8 @@ pub struct RecordedThread {
     pub refused: Vec<MaskChange>,
     /// Its memory policy.
     pub policy: PretendedPolicy,
+    /// Nodes without memory of which it requested some in vain.
+    pub refused_nodes: CpuSet,
     /// Time on a CPU, in nanoseconds.
     pub run_ns: u64,
     /// Time waiting for a real CPU, in nanoseconds.

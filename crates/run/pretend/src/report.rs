@@ -76,8 +76,14 @@ pub struct PretendedThread {
     pub mask: String,
     /// The last memory policy, as the kernel writes it: `default`, `bind:0`.
     pub policy: String,
+    /// NUMA nodes without memory of which it requested some in vain, as a list; absent if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_nodes: Option<String>,
     /// The CPU time on this computer, in seconds.
     pub run_s: f64,
+    /// The time for which it waited for a CPU of this computer, in seconds.
+    #[serde(default)]
+    pub wait_s: f64,
 }
 
 /// A mask requested for a thread.
@@ -125,7 +131,9 @@ impl PretendedThread {
             refused: masks(&thread.refused),
             mask: thread.mask().to_string(),
             policy: thread.policy.to_string(),
+            refused_nodes: Some(thread.refused_nodes.to_string()).filter(|list| !list.is_empty()),
             run_s: seconds(thread.run_ns),
+            wait_s: seconds(thread.wait_ns),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The steps that show a machine's files to a program.
 
 use crate::MachineTree;
-use crate::tree::{CPUINFO, CPUS, GROUPS, NODES, STAT, TreeFile};
+use crate::tree::{CPUINFO, CPUS, GROUPS, KIND_LISTS, NODES, STAT, TreeFile};
 use seatmap_os::Root;
 use seatmap_os::private_files::{FileStep, PrivateFiles, PrivateFilesPart};
 use std::collections::BTreeSet;
@@ -9,6 +9,7 @@ use std::ffi::CString;
 
 /// This folder is replaced if a kernel without NUMA has no folder of nodes to mount on.
 const SYSTEM: &str = "sys/devices/system";
+const DEVICES: &str = "sys/devices";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageFailure {
@@ -69,7 +70,39 @@ pub fn files(tree: &MachineTree, root: &Root) -> PrivateFiles {
         }
     }
     steps.extend(covered.iter().map(|folder| FileStep::Seal(whole(folder))));
+    // Last, because the folders below are shown again with their covers.
+    steps.extend(kind_lists(tree, root));
     PrivateFiles::new(steps).in_container()
+}
+
+/// The lists of Intel's kinds of cores, among the devices. A folder cannot be added to the
+/// kernel's, so another one takes its place and shows all others from there.
+fn kind_lists(tree: &MachineTree, root: &Root) -> Vec<FileStep> {
+    let files =
+        KIND_LISTS.iter().filter_map(|list| tree.files.get_key_value(&format!("{list}/cpus")));
+    let files: Vec<(&String, &TreeFile)> = files.collect();
+    let here = KIND_LISTS.iter().any(|list| root.has(list));
+    if files.is_empty() && !here {
+        return Vec::new();
+    }
+    let mut steps = vec![FileStep::Enter(whole(DEVICES)), FileStep::Cover(whole(DEVICES))];
+    for name in root.folders(&format!("/{DEVICES}")).unwrap_or_default() {
+        let path = format!("{DEVICES}/{name}");
+        if !KIND_LISTS.contains(&path.as_str()) {
+            steps.push(FileStep::Folder(whole(&path)));
+            // From the folder below the cover.
+            steps.push(FileStep::Bind(text_of(&name), whole(&path)));
+        }
+    }
+    let mut made = BTreeSet::from([DEVICES]);
+    for (path, file) in files {
+        if let TreeFile::Text(text) = file {
+            folders_of(path, &mut made, &mut steps);
+            steps.push(FileStep::File(whole(path), text.clone().into_bytes()));
+        }
+    }
+    steps.push(FileStep::Seal(whole(DEVICES)));
+    steps
 }
 
 fn folders_of<'a>(path: &'a str, made: &mut BTreeSet<&'a str>, steps: &mut Vec<FileStep>) {

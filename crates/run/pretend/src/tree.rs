@@ -8,9 +8,13 @@ use crate::cpu_times::PretendedCpuTimes;
 use crate::machine::PretendedNode;
 use crate::record::ProgramRecord;
 use crate::{HostFacts, PretendedMachine, cpuinfo};
-use seatmap_data::machine::{CoreKind, Pu};
+use seatmap_data::machine::Pu;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
+
+mod kinds;
+
+pub use kinds::KIND_LISTS;
 
 /// The folder of CPUs.
 pub const CPUS: &str = "sys/devices/system/cpu";
@@ -27,10 +31,6 @@ const GROUP_BITS: u32 = 32;
 
 /// The largest CPU index: `NR_CPUS` of distribution kernels is 8192.
 const KERNEL_MAX: &str = "8191";
-
-/// The capacity that distinguishes kinds of cores if the kernel has no lists of them.
-const PERFORMANCE_CAPACITY: u32 = 1024;
-const EFFICIENCY_CAPACITY: u32 = 512;
 
 /// No limit, in version 1 of control groups: `PAGE_COUNTER_MAX` in bytes.
 const NO_LIMIT_BYTES: u64 = 9_223_372_036_854_771_712;
@@ -59,6 +59,7 @@ impl MachineTree {
         tree.lists(machine);
         tree.topology(machine);
         tree.caches(machine);
+        tree.kinds(machine);
         for node in &machine.nodes {
             tree.node(machine, node, host);
         }
@@ -87,8 +88,13 @@ impl MachineTree {
 
     fn lists(&mut self, machine: &PretendedMachine) {
         let present: CpuSet = machine.topology.os_indices().collect();
-        let has_siblings = machine.parts(|pu| pu.core).values().any(|core| core.len() > 1);
-        let [active, control] = if has_siblings { ["1", "on"] } else { ["0", "notsupported"] };
+        let is_active = machine.parts(|pu| pu.core).values().any(|core| core.len() > 1);
+        let has_siblings = machine.topology.pus.iter().any(|pu| pu.smt.is_some_and(|smt| smt > 0));
+        let [active, control] = match (is_active, has_siblings) {
+            (true, _) => ["1", "on"],
+            (false, true) => ["0", "off"],
+            (false, false) => ["0", "notsupported"],
+        };
         for (name, value) in [
             ("possible", &*ranges(&present)),
             ("present", &ranges(&present)),
@@ -113,7 +119,6 @@ impl MachineTree {
             (&["book_siblings"], Parts::of(machine, |pu| pu.book)),
             (&["drawer_siblings"], Parts::of(machine, |pu| pu.drawer)),
         ];
-        let is_hybrid = machine.topology.pus.iter().any(|pu| pu.kind.is_some());
         for pu in &machine.topology.pus {
             let cpu = format!("{CPUS}/cpu{}", pu.os);
             let is_online = machine.online.contains(pu.os);
@@ -140,15 +145,6 @@ impl MachineTree {
             ];
             for (name, id) in ids {
                 id.into_iter().for_each(|id| self.line(format!("{cpu}/topology/{name}"), id));
-            }
-            if is_hybrid {
-                let is_efficient = pu.kind.is_some_and(CoreKind::is_slower);
-                let capacity =
-                    if is_efficient { EFFICIENCY_CAPACITY } else { PERFORMANCE_CAPACITY };
-                self.line(format!("{cpu}/cpu_capacity"), capacity);
-            }
-            if let Some(priority) = pu.priority {
-                self.line(format!("{cpu}/acpi_cppc/highest_perf"), priority);
             }
             let node = machine.node_of(pu.os);
             let link = TreeFile::Link(format!("../../node/node{node}"));

@@ -9,6 +9,7 @@ pub const GUIDES: &[VerbGuide] = &[
         &[
             ("seatmap machines", "list the bundled machines"),
             ("seatmap machines --json", "list them as JSON"),
+            ("seatmap machines --zoo", "list the machines of 'seatmap pretend --zoo'"),
             ("seatmap machines --site gallery mine.json", "write a site of them and your profile"),
         ],
         &["show", "compare", "place", "pretend"],

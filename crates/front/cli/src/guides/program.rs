@@ -112,7 +112,11 @@ pub const GUIDES: &[VerbGuide] = &[
         )
     },
     VerbGuide {
-        exits: &[OF_PROGRAMS[0], ("1", "a check of --check failed"), OF_PROGRAMS[2]],
+        exits: &[
+            OF_PROGRAMS[0],
+            ("1", "a check of --check failed, or something is wrong in the zoo"),
+            OF_PROGRAMS[2],
+        ],
         ..guide(
             "pretend",
             &[
@@ -124,6 +128,7 @@ pub const GUIDES: &[VerbGuide] = &[
                     "seatmap pretend epyc-9654-2s --check one-per-core -- ./app",
                     "fail if two threads would share a core",
                 ),
+                ("seatmap pretend --zoo -- ./app --self-test", "try it on forty machines"),
             ],
             &["check", "machines", "run"],
         )

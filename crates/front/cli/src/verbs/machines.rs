@@ -21,6 +21,9 @@ pub struct Machines {
     /// processor side by side. A browser reads them without a server.
     #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
     site: Option<PathBuf>,
+    /// List the machines of 'seatmap pretend --zoo': also those without distances.
+    #[arg(long, conflicts_with_all = ["site", "profiles"])]
+    zoo: bool,
     /// Print only the list as JSON, on stdout.
     #[arg(long)]
     json: bool,
@@ -37,7 +40,8 @@ pub fn run(typed: &Machines) -> Result<(), CliError> {
             shell_escaped(name)
         )
     }))?;
-    let list = MachineList::bundled().map_err(CliError::work)?;
+    let list = if typed.zoo { MachineList::zoo() } else { MachineList::bundled() };
+    let list = list.map_err(CliError::work)?;
     if typed.json { output::json(&list) } else { output::show(&shown::machines(&list)) }
 }
 

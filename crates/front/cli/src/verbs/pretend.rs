@@ -1,5 +1,7 @@
 //! `seatmap pretend`.
 
+mod zoo;
+
 use clap::Args;
 use seatmap_console::error::CliError;
 use seatmap_console::outputs::Outputs;
@@ -15,11 +17,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
+#[command(override_usage = "\
+    seatmap pretend [OPTIONS] MACHINE [--] COMMAND [ARGUMENT]...
+       seatmap pretend [OPTIONS] --zoo [MACHINE,...] -- COMMAND [ARGUMENT]...")]
 pub struct Pretend {
     /// The machine that the program sees: a bundled machine, a profile, hwloc XML, or a computer's
     /// gathered files.
-    #[arg(value_name = "MACHINE")]
-    machine: String,
+    #[arg(value_name = "MACHINE", required_unless_present = "zoo")]
+    machine: Option<String>,
     /// The CPUs allowed there, as in a container: 0-3,8 or l3:0. Default: all.
     #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
     cpus: Option<MachineCpus>,
@@ -44,14 +49,25 @@ pub struct Pretend {
     /// stderr.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    zoo: zoo::ZooArgs,
     /// The program and its arguments.
-    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required_unless_present = "zoo", value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+impl Pretend {
+    fn machine(&self) -> &str {
+        self.machine.as_deref().unwrap_or_default()
+    }
 }
 
 /// Runs a program that sees another machine. The program's exit code is this process's, unless a
 /// check fails.
 pub fn run(typed: &Pretend) -> Result<(), CliError> {
+    if let Some(machines) = typed.zoo.machines() {
+        return zoo::run(typed, machines);
+    }
     let outputs = Outputs::new(typed.json, typed.output.as_deref(), None)?;
     let criteria = typed.check.as_deref().map(|check| criteria(check, typed)).transpose()?;
     let run = request(typed, outputs.on_stdout().is_some())?.run()?;
@@ -65,14 +81,15 @@ pub fn run(typed: &Pretend) -> Result<(), CliError> {
 }
 
 fn request(typed: &Pretend, leaves_stdout: bool) -> Result<PretendRequest, CliError> {
-    let machine = input::machine(&typed.machine)?;
-    let profile = input::profile_of(&machine)?;
+    let machine = input::machine(typed.machine())?;
+    let topology = input::topology_of(&machine)?;
     let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
     let cpus = cpus.map(|list| list.0.into_iter().collect());
     let offline = typed.offline.iter().flat_map(|list| list.0.iter().copied()).collect();
     let name = &machine.name;
+    let pretended = PretendedMachine::new(name, topology, cpus.as_ref(), &offline)?;
     Ok(PretendRequest {
-        machine: PretendedMachine::new(name, profile.topology, cpus.as_ref(), &offline)?,
+        machine: pretended.with_memory_nodes(&machine.memory_nodes),
         command: typed.command.clone(),
         leaves_stdout,
     })
@@ -84,7 +101,7 @@ fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
     let path = Path::new(check);
     if path.is_file() {
         let plan = plan_input::plan(path)?;
-        let machine = input::machine(&typed.machine)?;
+        let machine = input::machine(typed.machine())?;
         if plan.check_machine(&machine.name).is_err() {
             let both = format!("the plan is for '{}', not for '{}'", plan.machine, machine.name);
             return Err(CliError::at(path, both));
@@ -93,8 +110,8 @@ fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
         return Ok(Criteria { rules: Vec::new(), expected, strict });
     }
     let rules = check.split(',').map(str::parse::<Rule>).collect::<Result<Vec<_>, _>>();
-    let profile = input::profile(&typed.machine)?;
-    let rules = input::rules_on(rules.map_err(CliError::input)?, &profile.topology, None)?;
+    let topology = input::topology_of(&input::machine(typed.machine())?)?;
+    let rules = input::rules_on(rules.map_err(CliError::input)?, &topology, None)?;
     Ok(Criteria { rules, expected: None, strict })
 }
 

@@ -223,6 +223,27 @@ fn equal_head_passes() {
 }
 
 #[test]
+fn zoo_step_runs_alone_and_fails_on_findings() {
+    let runner = ActionRunner::new();
+    let zoo = |line: &str| {
+        let inputs = [("seatmap", crate::PROGRAM), ("machines", "kvm-guest"), ("zoo", line)];
+        runner.run(&inputs)
+    };
+    let right = zoo("sh -c 'test $(nproc) -ge 1'");
+    if crate::common::is_no_pretence(&right.output) {
+        return;
+    }
+    assert!(right.output.status.success(), "{}", right.summary);
+    assert!(right.summary.contains("Nothing is wrong in 3 runs on 1 machine"), "{}", right.summary);
+    assert!(Path::new(&right.outputs["junit"]).is_file() && right.outputs["report"].is_empty());
+    let wrong = zoo("sh -c 'test $(nproc) = 2'");
+    assert_eq!(wrong.output.status.code(), Some(1));
+    assert!(wrong.summary.contains("crash"), "{}", wrong.summary);
+    assert!(std::fs::read_to_string(&wrong.outputs["zoo-page"]).unwrap().contains("<html"));
+    assert_eq!(zoo("sh -c 'open").output.status.code(), Some(2));
+}
+
+#[test]
 fn command_input_is_not_shell_expanded() {
     if !seatmap_needs::tool("git") {
         return;

@@ -2,6 +2,7 @@
 
 mod pinning;
 mod verbs;
+mod zoo;
 
 use crate::common::{Arguments, Json, Place, assert_contains, is_no_pretence};
 use std::process::Output;

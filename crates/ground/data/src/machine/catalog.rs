@@ -1,6 +1,6 @@
 //! The machines bundled with Seatmap: the descriptions and models in `machines/`, compiled in.
 
-use crate::machine::{Description, DescriptionError, Profile};
+use crate::machine::{Description, DescriptionError, Profile, zoo};
 
 /// The name and text of each bundled machine; names are those of the files.
 const MACHINES: [(&str, &str); 13] = [
@@ -72,18 +72,22 @@ pub fn load(name: &str) -> Result<Profile, CatalogError> {
 /// one with the fewest edits, at most a third of the letters.
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
-    let longest = names().map(str::len).max().unwrap_or(0);
+    let longest = known().map(str::len).max().unwrap_or(0);
     // The comparison takes the product of both lengths, and a name may be a whole file by mistake.
     if name.is_empty() || name.len() > 2 * longest {
         return None;
     }
     let containing =
-        names().filter(|known| known.contains(&name)).min_by_key(|known| known.find(&name));
+        known().filter(|known| known.contains(&name)).min_by_key(|known| known.find(&name));
     containing.or_else(|| {
-        names()
+        known()
             .min_by_key(|known| edits(&name, known))
             .filter(|known| 3 * edits(&name, known) <= known.len())
     })
+}
+
+fn known() -> impl Iterator<Item = &'static str> {
+    names().chain(zoo::names())
 }
 
 /// The Levenshtein distance: characters to insert, delete or replace.
@@ -110,8 +114,9 @@ mod tests {
     fn every_machine_file_is_bundled() {
         let folder =
             std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../machines")).unwrap();
+        let files = folder.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
         let mut files: Vec<String> =
-            folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            files.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
         files.sort();
         assert_eq!(files, names().map(|name| format!("{name}.toml")).collect::<Vec<_>>());
     }

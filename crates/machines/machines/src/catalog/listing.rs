@@ -3,6 +3,7 @@
 use crate::catalog::bundled;
 use crate::catalog::capability::Capability;
 use crate::catalog::machine::{Machine, MachineKind, OpenError};
+use seatmap_data::machine::zoo;
 use serde::Serialize;
 
 /// The bundled machines: the output of `seatmap machines --json`.
@@ -21,8 +22,9 @@ pub struct MachineList {
 pub struct MachineEntry {
     /// The machine's name on the command line.
     pub machine: &'static str,
-    /// `profile`: a description with distances; `model`: distances come from running it.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["profile", "model"])))]
+    /// `profile`: a description with distances; `model`: distances come from running it; `sheet`: a
+    /// machine of the zoo, without distances.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["profile", "model", "sheet"])))]
     pub kind: &'static str,
     /// Hardware threads.
     pub pus: usize,
@@ -36,6 +38,27 @@ pub struct MachineEntry {
 }
 
 impl MachineList {
+    /// The machines of `seatmap pretend --zoo`: the bundled ones, then its own.
+    ///
+    /// # Errors
+    /// As [`MachineList::bundled`].
+    pub fn zoo() -> Result<Self, OpenError> {
+        let mut list = MachineList::bundled()?;
+        for name in zoo::names() {
+            let Some(sheet) = zoo::find(name) else { continue };
+            let sheet = sheet.map_err(OpenError::unreadable(name))?;
+            list.machines.push(MachineEntry {
+                machine: name,
+                kind: "sheet",
+                pus: sheet.topology().pus.len(),
+                can: Vec::new(),
+                summary: sheet.summary,
+                sources: vec![sheet.source],
+            });
+        }
+        Ok(list)
+    }
+
     /// All bundled machines.
     ///
     /// # Errors
@@ -79,6 +102,8 @@ mod tests {
             assert!(entry.can.contains(&"distances") && !entry.sources.is_empty(), "{entry:?}");
         }
         assert!(list.machines.iter().any(|entry| entry.kind == "model"));
+        let zoo = MachineList::zoo().unwrap().machines;
+        assert!(zoo.len() > 40 && zoo.iter().all(|entry| Machine::bundled(entry.machine).is_ok()));
         assert!(list.machines.iter().any(|entry| entry.kind == "profile"));
     }
 }

@@ -7,7 +7,9 @@ use crate::host::topology::{self, Gathered, TopologyError};
 use seatmap_data::document::Blame;
 use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::import::{self, Format, ProfileNote};
-use seatmap_data::machine::{Origin, OriginKind, Profile};
+use seatmap_data::machine::{
+    MachineSheet, Origin, OriginKind, Profile, SheetError, Topology, sheet, zoo,
+};
 use seatmap_os::state::host_name;
 use seatmap_sim::{CoherentModel, ModelError, SimError, catalog, coherent};
 use std::io;
@@ -36,6 +38,8 @@ pub struct Machine {
     pub kind: MachineKind,
     /// Oddities of the file.
     pub notes: Vec<ProfileNote>,
+    /// NUMA nodes that have memory and no CPU, if known.
+    pub memory_nodes: Vec<u32>,
     /// Why a description cannot be run.
     flaw: Option<String>,
     given_name: String,
@@ -79,7 +83,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    fn unreadable<E>(path: &str) -> impl FnOnce(E) -> Self
+    pub(crate) fn unreadable<E>(path: &str) -> impl FnOnce(E) -> Self
     where
         E: std::error::Error + Send + Sync + 'static,
     {
@@ -151,11 +155,14 @@ impl Machine {
         Machine::bundled(name)
     }
 
-    /// Opens a bundled machine.
+    /// Opens a bundled machine, or one of the zoo.
     ///
     /// # Errors
     /// [`OpenError::Unknown`], with the nearest name.
     pub fn bundled(name: &str) -> Result<Self, OpenError> {
+        if let Some(sheet) = zoo::find(name) {
+            return Machine::of_sheet(name, sheet);
+        }
         let text = bundled::find(name).ok_or_else(|| OpenError::Unknown {
             name: name.to_owned(),
             nearest: bundled::suggest(name),
@@ -185,6 +192,9 @@ impl Machine {
             let model = catalog::from_toml(name, text)?;
             return Ok(Machine::new(name, model.name.clone(), MachineKind::Model(model)));
         }
+        if let Some(text) = text.filter(|text| sheet::is_sheet(text)) {
+            return Machine::of_sheet(name, MachineSheet::from_toml(text));
+        }
         let mut imported =
             import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
                 .map_err(OpenError::unreadable(name))?;
@@ -207,6 +217,16 @@ impl Machine {
         Ok(Machine { notes: imported.notes, flaw, ..Machine::new(name, known, kind) })
     }
 
+    fn of_sheet(
+        given_name: &str,
+        sheet: Result<MachineSheet, SheetError>,
+    ) -> Result<Self, OpenError> {
+        let sheet = sheet.map_err(OpenError::unreadable(given_name))?;
+        let kind = MachineKind::Profile(Box::new(sheet.to_profile()));
+        let memory_nodes = sheet.nodes_without_cpus;
+        Ok(Machine { memory_nodes, ..Machine::new(given_name, sheet.name, kind) })
+    }
+
     fn gathered(given_name: &str, gathered: Gathered, today: &str) -> Self {
         let file = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or(given_name);
         let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");
@@ -223,7 +243,7 @@ impl Machine {
 
     fn new(given_name: &str, name: String, kind: MachineKind) -> Self {
         let given_name = given_name.to_owned();
-        Machine { name, kind, notes: Vec::new(), flaw: None, given_name }
+        Machine { name, kind, notes: Vec::new(), memory_nodes: Vec::new(), flaw: None, given_name }
     }
 
     /// The name or path that the user gave.
@@ -248,6 +268,17 @@ impl Machine {
                 Ok((**profile).clone())
             }
             MachineKind::Model(model) => Ok(coherent::profile(model)?),
+        }
+    }
+
+    /// The machine's parts, which need no run of a model.
+    ///
+    /// # Errors
+    /// As [`Machine::profile`].
+    pub fn topology(&self, around: &Surroundings) -> Result<Topology, ProfileError> {
+        match &self.kind {
+            MachineKind::Model(model) => Ok(model.topology.clone()),
+            _ => Ok(self.profile(around)?.topology),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::machine::made::{self, set};
-use seatmap_data::machine::{Description, Topology, catalog};
+use seatmap_data::machine::{Description, Topology, catalog, zoo};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -78,6 +78,22 @@ fn catalog_machines_round_trip_through_sysfs() {
         count += 1;
     }
     assert!(count > 8, "{count}");
+}
+
+/// The kinds and the figures that tell them, too.
+#[test]
+fn zoo_machines_round_trip_through_sysfs() {
+    for name in zoo::names() {
+        let topology = zoo::find(name).unwrap().unwrap().topology();
+        let read = read_back(name, &topology).unwrap();
+        assert_same(name, &read, &topology);
+        for (read, pu) in read.pus.iter().zip(&topology.pus) {
+            let figures = |pu: &Pu| (pu.core_type, pu.capacity, pu.base_khz, pu.max_khz);
+            assert_eq!(figures(read), figures(pu), "{name}: CPU {}", pu.os);
+            let ranked = topology.pus.iter().any(|other| other.priority != pu.priority);
+            assert_eq!(read.priority, pu.priority.filter(|_| ranked), "{name}: CPU {}", pu.os);
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,169 @@
+//! Processes that run side by side and leave nothing behind.
+//!
+//! Each one leads its own session and adopts the orphans below it, and this process adopts those of
+//! an ended one. So every child of this process is a running one or is left over.
+
+use seatmap_launch::Ending;
+use seatmap_os::{Root, Tid, task};
+use std::collections::BTreeSet;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZooRunEnd {
+    /// By itself.
+    Ended(Ending),
+    /// Its time was over.
+    TimedOut,
+    /// The user ended the session.
+    Stopped,
+}
+
+/// The processes of the zoo.
+#[derive(Debug)]
+pub struct ZooSession {
+    /// Children that are not the zoo's.
+    others: BTreeSet<Tid>,
+    running: Mutex<BTreeSet<Tid>>,
+}
+
+impl ZooSession {
+    /// From now on this process adopts orphans.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn begin() -> io::Result<Self> {
+        adopt_orphans(true)?;
+        Ok(ZooSession { others: children()?, running: Mutex::default() })
+    }
+
+    /// Runs a command until it ends, or ends it with all of its processes.
+    ///
+    /// # Errors
+    /// The command cannot be started or followed.
+    pub fn run(
+        &self,
+        command: &mut Command,
+        limit: Duration,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> io::Result<ZooRunEnd> {
+        // SAFETY: between fork and exec the child makes only system calls.
+        unsafe { command.pre_exec(lead_session) };
+        let begun = Instant::now();
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = command.spawn()?;
+        let pid = child.id() as Tid;
+        running.insert(pid);
+        drop(running);
+        let end = loop {
+            if let Some(status) = child.try_wait()? {
+                break ZooRunEnd::Ended(Ending::of(status));
+            }
+            if is_stopped() {
+                break ZooRunEnd::Stopped;
+            }
+            if begun.elapsed() > limit {
+                break ZooRunEnd::TimedOut;
+            }
+            std::thread::sleep(PAUSE);
+        };
+        if !matches!(end, ZooRunEnd::Ended(_)) {
+            child.kill()?;
+            child.wait()?;
+        }
+        self.sweep(pid)?;
+        Ok(end)
+    }
+
+    /// Ends the processes left by an ended one. No other one starts meanwhile.
+    fn sweep(&self, ended: Tid) -> io::Result<()> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.remove(&ended);
+        loop {
+            let left = children()?;
+            let left: Vec<Tid> = left
+                .into_iter()
+                .filter(|pid| !running.contains(pid) && !self.others.contains(pid))
+                .collect();
+            if left.is_empty() {
+                return Ok(());
+            }
+            for pid in left {
+                // SAFETY: signals and reaps a child, and touches no memory.
+                unsafe {
+                    libc::kill(pid, libc::SIGKILL);
+                    libc::waitpid(pid, std::ptr::null_mut(), 0);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for ZooSession {
+    fn drop(&mut self) {
+        let _ = adopt_orphans(false);
+    }
+}
+
+fn lead_session() -> io::Result<()> {
+    // SAFETY: these calls touch no memory.
+    unsafe {
+        if libc::setsid() < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+    }
+    adopt_orphans(true)
+}
+
+/// `PR_SET_CHILD_SUBREAPER` of prctl(2), which survives execve(2).
+fn adopt_orphans(is_wanted: bool) -> io::Result<()> {
+    // SAFETY: the call touches no memory.
+    let status = unsafe {
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(is_wanted), 0, 0, 0)
+    };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn children() -> io::Result<BTreeSet<Tid>> {
+    let own = std::process::id() as Tid;
+    task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        command
+    }
+
+    /// In one test, because this process adopts the orphans of all.
+    #[test]
+    fn processes_end_with_all_that_they_left() {
+        let session = ZooSession::begin().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        let daemon = format!("(setsid sleep 600 & echo $! > {}) ; true", file.display());
+        let left = || {
+            let pid = std::fs::read_to_string(&file).unwrap();
+            task::lives(pid.trim().parse().unwrap())
+        };
+        let long = Duration::from_secs(600);
+        let end = session.run(&mut shell(&daemon), long, &|| false).unwrap();
+        assert_eq!((end, left()), (ZooRunEnd::Ended(Ending::Exited(0)), false));
+        let waits = format!("{daemon}; sleep 600");
+        let end = session.run(&mut shell(&waits), Duration::from_millis(300), &|| false).unwrap();
+        assert_eq!((end, left()), (ZooRunEnd::TimedOut, false));
+        let end = session.run(&mut shell(&waits), long, &|| file.exists()).unwrap();
+        assert_eq!((end, left()), (ZooRunEnd::Stopped, false));
+    }
+}
