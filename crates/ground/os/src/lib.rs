@@ -19,6 +19,7 @@
 //! | [`interpreter`], [`elf`] | files needed to start a program; ELF files |
 //! | [`traced`] | facts about a thread for its tracer |
 //! | [`listener`] | system calls answered by another process |
+//! | [`located_file`] | a file as another thread names it |
 //! | [`layout`], [`group`] | mounted control groups; their members |
 //! | [`hierarchy`] | limits of control groups |
 //! | [`quota`], [`brake`] | limits on CPU time; other settings that slow processes |
@@ -99,6 +100,7 @@ pub mod layout;
 pub mod lease;
 pub mod limited;
 pub mod listener;
+pub mod located_file;
 pub mod memory;
 pub mod mempolicy;
 pub mod mounts;

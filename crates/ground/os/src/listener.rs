@@ -40,8 +40,16 @@ pub enum TrappedCall {
     MigratePages,
     /// `set_mempolicy_home_node`.
     HomeNode,
-    /// `openat`: argument 2 points to the path, argument 3 has the flags.
+    /// `open`: argument 1 points to the path, argument 2 has the flags.
     Open,
+    /// `openat`: argument 2 points to the path, argument 3 has the flags.
+    OpenAt,
+    /// `openat2`: argument 2 points to the path, argument 3 to the flags.
+    OpenAt2,
+    /// `statfs`: argument 1 points to the path.
+    StatFs,
+    /// `fstatfs`: argument 1 is the descriptor.
+    FStatFs,
     /// `clone`: argument 1 has the flags.
     Clone,
     /// `clone3`: argument 1 points to the flags.
@@ -67,7 +75,12 @@ const CALLS: &[(libc::c_long, TrappedCall)] = &[
     (libc::SYS_move_pages, TrappedCall::MovePages),
     (libc::SYS_migrate_pages, TrappedCall::MigratePages),
     (HOME_NODE, TrappedCall::HomeNode),
-    (libc::SYS_openat, TrappedCall::Open),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, TrappedCall::Open),
+    (libc::SYS_openat, TrappedCall::OpenAt),
+    (libc::SYS_openat2, TrappedCall::OpenAt2),
+    (libc::SYS_statfs, TrappedCall::StatFs),
+    (libc::SYS_fstatfs, TrappedCall::FStatFs),
     (libc::SYS_clone, TrappedCall::Clone),
     (libc::SYS_clone3, TrappedCall::Clone3),
     #[cfg(target_arch = "x86_64")]
@@ -175,10 +188,19 @@ pub enum CallAnswer {
     Value(i64),
     /// Fail with this error number.
     Failure(i32),
-    /// For [`TrappedCall::Open`]: open a file with this text.
-    Text(String),
+    /// Open a file.
+    File(AnsweredFile),
     /// Let the kernel run the call.
     CarriedOut,
+}
+
+/// A file opened by an answer.
+#[derive(Debug, PartialEq)]
+pub struct AnsweredFile {
+    /// The contents.
+    pub text: String,
+    /// Whether the descriptor is closed by exec.
+    pub closes_on_exec: bool,
 }
 
 /// Receives trapped calls.
@@ -240,7 +262,7 @@ impl CallListener {
             CallAnswer::Value(value) => response.val = value,
             CallAnswer::Failure(code) => response.error = -code,
             // Before Linux 5.14 the program opens its own file.
-            CallAnswer::Text(text) => match self.open_with(call, &text) {
+            CallAnswer::File(file) => match self.open(call, &file) {
                 Ok(()) => return Ok(()),
                 Err(_) => response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
             },
@@ -254,15 +276,16 @@ impl CallListener {
         }
     }
 
-    fn open_with(&self, call: &WaitingCall, text: &str) -> io::Result<()> {
+    fn open(&self, call: &WaitingCall, answered: &AnsweredFile) -> io::Result<()> {
         let file = File::from(memfd_create("seatmap", MemfdFlags::CLOEXEC)?);
-        file.write_all_at(text.as_bytes(), 0)?;
+        file.write_all_at(answered.text.as_bytes(), 0)?;
+        let flags = if answered.closes_on_exec { libc::O_CLOEXEC } else { 0 };
         let mut handed = libc::seccomp_notif_addfd {
             id: call.id,
             flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
             srcfd: file.as_raw_fd() as u32,
             newfd: 0,
-            newfd_flags: call.arguments[2] as u32 & libc::O_CLOEXEC as u32,
+            newfd_flags: flags as u32,
         };
         self.control(libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut handed)
     }

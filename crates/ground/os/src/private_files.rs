@@ -29,6 +29,8 @@ pub enum FileStep {
     Folder(CString),
     /// Creates a file with this text.
     File(CString, Vec<u8>),
+    /// Gives a created file this second path too.
+    Name(CString, CString),
     /// Creates a link with this target at the second path.
     Link(CString, CString),
     /// Shows the first file or folder in place of the second one.
@@ -156,18 +158,23 @@ impl PrivateFiles {
     }
 
     fn mount(&self) -> io::Result<()> {
+        let mut folder = [0_u8; libc::PATH_MAX as usize];
         // SAFETY: all paths are texts that live, and the kernel takes no other memory. The
         // descriptor is closed below.
         let here = unsafe {
             let flags = libc::MS_REC | libc::MS_SLAVE;
             done(libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), flags, ptr::null()))?;
+            libc::getcwd(folder.as_mut_ptr().cast(), folder.len());
             libc::open(c".".as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC)
         };
         done(here)?;
         self.steps.iter().try_for_each(step)?;
-        // SAFETY: the descriptor is open, and no object owns it.
+        // SAFETY: the path is a text, the descriptor is open, and no object owns it.
         unsafe {
-            done(libc::fchdir(here))?;
+            // A container's program must not see the files below a cover.
+            if !self.is_container || libc::chdir(folder.as_ptr().cast()) < 0 {
+                done(libc::fchdir(here))?;
+            }
             done(libc::close(here))
         }
     }
@@ -187,6 +194,7 @@ fn step(step: &FileStep) -> io::Result<()> {
             )),
             FileStep::Folder(folder) => done(libc::mkdir(folder.as_ptr(), 0o755)),
             FileStep::File(path, text) => write(path, text, libc::O_CREAT),
+            FileStep::Name(file, path) => done(libc::link(file.as_ptr(), path.as_ptr())),
             FileStep::Link(target, path) => done(libc::symlink(target.as_ptr(), path.as_ptr())),
             FileStep::Bind(from, over) => {
                 let flags = libc::MS_BIND | libc::MS_REC;

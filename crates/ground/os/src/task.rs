@@ -7,7 +7,6 @@ use crate::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -235,11 +234,6 @@ pub fn program_link(pid: Tid) -> PathBuf {
 pub fn program_id(pid: Tid) -> Option<(u64, u64)> {
     let file = fs::metadata(program_link(pid)).ok()?;
     Some((file.dev(), file.ino()))
-}
-
-/// The path behind an open descriptor.
-pub fn open_path(tid: Tid, descriptor: RawFd) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{tid}/fd/{descriptor}")).ok()
 }
 
 /// Threads in order of creation until numbers wrap; empty after the process's exit.

@@ -7,8 +7,9 @@
 //! | module | does |
 //! |---|---|
 //! | [`machine`] | the pretended machine: its CPUs, online and allowed |
-//! | [`tree`], [`cpuinfo`] | its files |
+//! | [`tree`], [`cpuinfo`], [`groups`] | its files |
 //! | `cpu_times` | `/proc/stat` with advancing times |
+//! | `written` | the files in a folder |
 //! | `stage` | the steps that show the files |
 //! | [`answers`], [`policy`], `thread_file` | answers calls |
 //! | [`record`] | the threads and their CPUs |
@@ -22,6 +23,7 @@ pub mod answers;
 mod cpu_times;
 pub mod cpuinfo;
 pub mod error;
+pub mod groups;
 pub mod machine;
 pub mod policy;
 pub mod record;
@@ -30,10 +32,12 @@ pub mod run;
 mod stage;
 mod thread_file;
 pub mod tree;
+mod written;
 pub mod zoo;
 
 pub use cpuinfo::HostFacts;
 pub use error::PretendError;
+pub use groups::{ContainerGroup, GroupVersion};
 pub use machine::PretendedMachine;
 pub use report::PretendReport;
 pub use run::{PretendRequest, PretendedRun};

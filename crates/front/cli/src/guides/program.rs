@@ -129,6 +129,10 @@ pub const GUIDES: &[VerbGuide] = &[
                     "fail if two threads would share a core",
                 ),
                 ("seatmap pretend --zoo -- ./app --self-test", "try it on forty machines"),
+                (
+                    "seatmap pretend epyc-9654-2s --quota 1.5 -- ./app",
+                    "show how many threads it would start in a container",
+                ),
             ],
             &["check", "machines", "run"],
         )

@@ -8,14 +8,7 @@ use std::path::Path;
 
 fn written(machine: &PretendedMachine, folder: &Path) {
     let host = HostFacts { memory_kib: 1 << 20, free_kib: 1 << 19, ..HostFacts::default() };
-    for (path, file) in &MachineTree::of(machine, &host).files {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        match file {
-            TreeFile::Text(text) => std::fs::write(path, text).unwrap(),
-            TreeFile::Link(target) => std::os::unix::fs::symlink(target, path).unwrap(),
-        }
-    }
+    MachineTree::of(machine, &host).write(folder).unwrap();
 }
 
 fn read_folder(folder: &Path) -> Topology {
@@ -140,8 +133,6 @@ fn offline_cpus_have_no_topology() {
 fn container_sees_only_its_cpus() {
     let folder = seatmap_needs::many_files();
     written(&made::with("2-3", ""), folder.path());
-    // The kernel shows this file: the process has a cgroup namespace.
-    seatmap_needs::plant(folder.path(), &[("proc/self/cpuset", "/\n")]);
     assert!(read_folder(folder.path()).os_indices().eq([2, 3]));
 }
 

@@ -32,7 +32,7 @@ pub struct ZooArgs {
         long,
         value_name = "MACHINE,...",
         num_args = 0..=1,
-        conflicts_with_all = ["cpus", "offline"]
+        conflicts_with_all = ["cpus", "offline", "quota"]
     )]
     zoo: Option<Option<String>>,
     /// The longest time of a run in the zoo (default: 60s). A program that takes longer is ended
