@@ -38,9 +38,6 @@ const GROUP_BITS: u32 = 32;
 /// The largest CPU index: `NR_CPUS` of distribution kernels is 8192.
 const KERNEL_MAX: &str = "8191";
 
-/// No limit, in version 1 of control groups: `PAGE_COUNTER_MAX` in bytes.
-const NO_LIMIT_BYTES: u64 = 9_223_372_036_854_771_712;
-
 /// One file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TreeFile {

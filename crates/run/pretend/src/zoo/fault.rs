@@ -9,6 +9,7 @@ use crate::report::PretendedThread;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 use seatmap_data::statistics::words::counted;
 use seatmap_launch::Ending;
+use seatmap_launch::count::CpuCount;
 use seatmap_os::CpuSet;
 use seatmap_watch::{Finding, Gravity};
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ pub fn of_threads(report: &PretendReport, topology: &Topology) -> Vec<ZooFault> 
     });
     let masks =
         busy.map(|thread| CpuSet::of_list(&thread.mask).unwrap_or_default().within(&allowed));
-    let crowd = BusyThreads { masks: masks.collect(), pus };
+    let crowd = BusyThreads { masks: masks.collect(), pus, quota_cpus: report.quota_cpus };
     let faults = [
         refused(report, &allowed),
         memory(report),
@@ -124,16 +125,19 @@ fn memory(report: &PretendReport) -> Option<ZooFault> {
 struct BusyThreads<'a> {
     masks: Vec<CpuSet>,
     pus: Vec<&'a Pu>,
+    quota_cpus: Option<f64>,
 }
 
 impl BusyThreads<'_> {
     fn too_many(&self) -> Option<ZooFault> {
-        (self.masks.len() > self.pus.len()).then(|| {
-            let what = format!(
-                "{} for {}",
-                counted(self.masks.len(), "busy thread"),
-                counted(self.pus.len(), "CPU")
-            );
+        let mask = self.pus.len();
+        let fit = CpuCount { mask, quota: self.quota_cpus, ..CpuCount::default() };
+        (self.masks.len() > fit.threads()).then(|| {
+            let cpus = match self.quota_cpus {
+                Some(quota) if fit.is_limited_by_quota() => format!("a quota of {quota} CPUs"),
+                _ => counted(mask, "CPU"),
+            };
+            let what = format!("{} for {cpus}", counted(self.masks.len(), "busy thread"));
             ZooFault::wrong("too-many", what)
         })
     }

@@ -16,12 +16,14 @@ impl Situation {
     pub const WHOLE: Situation = Situation { name: "whole", options: |_| Some(Vec::new()) };
 
     /// All situations; the whole machine comes first.
-    pub const ALL: [Situation; 5] = [
+    pub const ALL: [Situation; 7] = [
         Situation::WHOLE,
         Situation { name: "hole", options: hole },
         Situation { name: "offline", options: offline },
         Situation { name: "no-smt", options: no_smt },
         Situation { name: "one-cpu", options: one_cpu },
+        Situation { name: "quota", options: |topology| quota(topology, "1.5") },
+        Situation { name: "quota-v1", options: |topology| quota(topology, "1.5@v1") },
     ];
 
     /// The options of `seatmap pretend` that make this situation of a machine; `None` if the
@@ -63,6 +65,11 @@ fn one_cpu(topology: &Topology) -> Option<Vec<String>> {
     option("--cpus", &CpuSet::single(last))
 }
 
+/// Few CPUs of time, and not a whole number of them: programs round differently.
+fn quota(topology: &Topology, typed: &str) -> Option<Vec<String>> {
+    (topology.pus.len() > 1).then(|| vec!["--quota".to_owned(), typed.to_owned()])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,11 +84,22 @@ mod tests {
     #[test]
     fn situations_fit_the_machine() {
         let whole = made::topology();
-        let expected = ["", "--cpus 2,3,6,7", "--offline 3", "--offline 1,3,5,7", "--cpus 7"];
+        let expected = [
+            "",
+            "--cpus 2,3,6,7",
+            "--offline 3",
+            "--offline 1,3,5,7",
+            "--cpus 7",
+            "--quota 1.5",
+            "--quota 1.5@v1",
+        ];
         assert_eq!(all(&whole), expected);
         let pair = Topology { pus: vec![whole.pus[0].clone(), whole.pus[2].clone()] };
-        assert_eq!(all(&pair), ["", "-", "--offline 2", "-", "--cpus 2"]);
+        assert_eq!(
+            all(&pair),
+            ["", "-", "--offline 2", "-", "--cpus 2", "--quota 1.5", "--quota 1.5@v1"]
+        );
         let single = Topology { pus: vec![whole.pus[0].clone()] };
-        assert_eq!(all(&single), ["", "-", "-", "-", "-"]);
+        assert_eq!(all(&single), ["", "-", "-", "-", "-", "-", "-"]);
     }
 }

@@ -29,6 +29,7 @@ fn report(allowed: &str, threads: Vec<PretendedThread>) -> PretendReport {
         machine: "small".to_owned(),
         online: "0-7".to_owned(),
         allowed: allowed.to_owned(),
+        quota_cpus: None,
         exit_code: Some(0),
         signal: None,
         lasted_s: 1.0,
@@ -82,6 +83,17 @@ fn more_busy_threads_than_cpus_are_found() {
     assert_eq!(said("0", vec![helper.clone(), helper], false), "");
     let ended = PretendedThread { ended_s: Some(0.4), ..busy("0") };
     assert_eq!(said("0", vec![ended, busy("0")], false), "", "one after the other");
+}
+
+#[test]
+fn quota_limits_busy_threads_before_the_mask() {
+    let of = |threads: &[&str]| {
+        let report = PretendReport { quota_cpus: Some(1.5), ..report("0-7", of_masks(threads)) };
+        of_threads(&report, &made::topology())
+    };
+    assert_eq!(of(&["0-7"; 2]), []);
+    let expected = ZooFault::wrong("too-many", "3 busy threads for a quota of 1.5 CPUs");
+    assert_eq!(of(&["0-7"; 3]), [expected]);
 }
 
 #[test]
