@@ -1,7 +1,7 @@
 //! Placements by the load of the most loaded link.
 
 use crate::key::{FloatKey, maximum};
-use crate::search::{SearchLimit, Solution};
+use crate::search::{LimitClock, SearchLimit, Solution};
 use crate::seed::inverse;
 use crate::{Links, Problem};
 use seatmap_data::statistics::Xoshiro;
@@ -9,7 +9,7 @@ use seatmap_data::statistics::Xoshiro;
 /// The weight of distance, which decides between equal loads.
 const DISTANCE_SHARE: f64 = 1e-4;
 /// Proposals per reading of the clock.
-const STRIDE: u64 = 256;
+const STRIDE: usize = 256;
 
 /// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, then on
 /// distance.
@@ -26,29 +26,25 @@ pub fn anneal(
     let mut rng = Xoshiro::new(seed);
     let mut state = State::new(problem, links, start);
     let mut best = Solution { cost: state.value(), slot_of: start.to_vec() };
-    let begin = std::time::Instant::now();
+    let clock = LimitClock::new(limit, STRIDE);
     // Accepts a rise of 30 % with probability 1/e.
     let hot = 0.3 * state.value().max(1e-300);
-    let mut rounds = 0;
-    while rounds < limit.kicks && !limit.is_over() {
-        let done = match limit.deadline {
-            Some(end) => {
-                begin.elapsed().as_secs_f64()
-                    / end.saturating_duration_since(begin).as_secs_f64().max(1e-9)
-            }
-            None => rounds as f64 / limit.kicks as f64,
-        };
+    let mut proposals = 0;
+    loop {
+        let done = clock.done(proposals);
+        if done >= 1.0 {
+            return best;
+        }
         // Falls geometrically to a thousandth.
-        let temperature = hot * 1e-3_f64.powf(done.min(1.0));
+        let temperature = hot * 1e-3_f64.powf(done);
         for _ in 0..STRIDE {
             state.propose(&mut rng, temperature);
             if state.value < best.cost {
                 best = Solution { cost: state.value, slot_of: state.slot_of.clone() };
             }
         }
-        rounds += 1;
+        proposals += STRIDE as u64;
     }
-    best
 }
 
 /// The first with the least load on its most loaded link; empty without assignments.
