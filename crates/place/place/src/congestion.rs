@@ -1,8 +1,8 @@
 //! Placements by the load of the most loaded link.
 
+use crate::item_slots::ItemSlots;
 use crate::key::{FloatKey, maximum};
 use crate::search::{LimitClock, SearchLimit, Solution};
-use crate::seed::inverse;
 use crate::{Links, Problem};
 use seatmap_data::statistics::Xoshiro;
 
@@ -40,7 +40,7 @@ pub fn anneal(
         for _ in 0..STRIDE {
             state.propose(&mut rng, temperature);
             if state.value < best.cost {
-                best = Solution { cost: state.value, slot_of: state.slot_of.clone() };
+                best = Solution { cost: state.value, slot_of: state.items.slot_of.clone() };
             }
         }
         proposals += STRIDE as u64;
@@ -57,10 +57,8 @@ pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32
 
 struct State<'a> {
     problem: &'a Problem,
+    items: ItemSlots<'a>,
     links: &'a Links,
-    slot_of: Vec<u32>,
-    item_at: Vec<u32>,
-    in_zone: Vec<u32>,
     loads: Vec<f64>,
     distance: f64,
     scale: f64,
@@ -69,20 +67,17 @@ struct State<'a> {
 
 impl<'a> State<'a> {
     fn new(problem: &'a Problem, links: &'a Links, slot_of: &[u32]) -> Self {
-        let item_at = inverse(slot_of);
         let volume: f64 = (0..problem.tasks()).map(|task| problem.traffic.volume(task)).sum();
         let distance = problem.cost(slot_of);
         let mut state = State {
             problem,
             links,
-            in_zone: problem.zones.count(&item_at, problem.tasks()),
             loads: links.loads(&problem.traffic, &problem.pus_of(slot_of)),
             distance,
             // About a ten-thousandth of the total volume, for any unit of distance.
             scale: DISTANCE_SHARE * volume / distance.max(f64::MIN_POSITIVE),
             value: 0.0,
-            slot_of: slot_of.to_vec(),
-            item_at,
+            items: ItemSlots::new(problem, slot_of.to_vec()),
         };
         state.value = state.value();
         state
@@ -92,20 +87,10 @@ impl<'a> State<'a> {
         maximum(&self.loads) + self.scale * self.distance
     }
 
-    fn may_swap(&self, task: usize, other: usize) -> bool {
-        let are_free = [task, other]
-            .into_iter()
-            .all(|item| self.problem.fixed.get(item).is_none_or(Option::is_none));
-        let [from, to] = [task, other].map(|item| self.problem.zone(self.slot_of[item]));
-        let moves =
-            other < self.problem.tasks() || self.problem.zones.allow(&self.in_zone, from, to);
-        task != other && are_free && moves
-    }
-
     fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {
         let task = rng.below(self.problem.tasks());
-        let other = rng.below(self.slot_of.len());
-        if !self.may_swap(task, other) {
+        let other = rng.below(self.items.slot_of.len());
+        if task == other || !self.items.may_swap(task, other) {
             return;
         }
         let before = (self.value, self.distance);
@@ -120,23 +105,17 @@ impl<'a> State<'a> {
 
     fn exchange(&mut self, a: usize, b: usize) {
         self.account(a, b, -1.0);
-        if b >= self.problem.tasks() {
-            self.in_zone[self.problem.zone(self.slot_of[a]) as usize] -= 1;
-            self.in_zone[self.problem.zone(self.slot_of[b]) as usize] += 1;
-        }
-        self.slot_of.swap(a, b);
-        self.item_at[self.slot_of[a] as usize] = a as u32;
-        self.item_at[self.slot_of[b] as usize] = b as u32;
+        self.items.swap(a, b);
         self.account(a, b, 1.0);
     }
 
     fn account(&mut self, a: usize, b: usize, sign: f64) {
-        for item in [a, b].into_iter().filter(|item| *item < self.problem.tasks()) {
+        for item in [a, b].into_iter().filter(|item| self.items.is_task(*item)) {
             for (with, weight) in
                 self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a)
             {
-                let here = self.problem.pu(self.slot_of[item]);
-                let there = self.problem.pu(self.slot_of[with]);
+                let here = self.items.pu(item);
+                let there = self.items.pu(with);
                 self.links.load(&mut self.loads, here, there, sign * weight);
                 self.distance += sign * weight * f64::from(self.problem.distance[(here, there)]);
             }

@@ -34,6 +34,7 @@
 //! | [`candidates`] | placements worth a run of the program |
 //! | [`typical`] | a random placement for comparison |
 //! | [`remark`] | facts about an answer that its cost does not show |
+//! | `item_slots` | the slots of items during a search |
 //! | `smt` | whether tasks share cores |
 //! | `effect` | how much seats could change the program itself |
 //! | `plain` | settings that work without a plan ([`PlainSettings`]) |
@@ -60,6 +61,7 @@ mod effect;
 pub mod error;
 pub mod exact;
 mod get_core;
+mod item_slots;
 mod key;
 mod kind;
 pub mod link_bound;
