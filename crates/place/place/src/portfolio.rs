@@ -108,7 +108,9 @@ pub(crate) fn refine(
     } else {
         return;
     };
-    if found.cost < started.solution.cost {
-        started.solution = found;
+    // The engines' running sums have rounding errors.
+    let cost = problem.cost(&found.slot_of);
+    if cost < started.solution.cost {
+        started.solution = Solution { cost, ..found };
     }
 }
