@@ -28,7 +28,7 @@
 //! | [`slot_groups`] | nested groups, without a table of distances |
 //! | [`anneal`] | simulated annealing by swaps |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
-//! | [`portfolio`], [`multilevel`], `cycles` | methods that use them |
+//! | [`portfolio`], `cycles` | methods that use them |
 //! | [`exact`], [`congestion`], [`solve`] | exact search; placements by link load; all methods |
 //! | [`time`] | the time of the slowest seat, if PUs differ in speed and tasks in work |
 //! | [`candidates`] | placements worth a run of the program |
@@ -66,7 +66,6 @@ mod key;
 mod kind;
 pub mod link_bound;
 pub mod links;
-pub mod multilevel;
 pub mod orders;
 pub mod place;
 mod plain;

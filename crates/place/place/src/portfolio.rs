@@ -15,6 +15,12 @@ pub struct StartSolution {
     pub solution: Solution,
 }
 
+impl StartSolution {
+    pub(crate) fn new(name: &'static str, problem: &Problem, slot_of: Vec<u32>) -> Self {
+        StartSolution { name, solution: Solution { cost: problem.cost(&slot_of), slot_of } }
+    }
+}
+
 /// The starts, the promising ones first.
 const STARTS: [&str; 5] =
     ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];

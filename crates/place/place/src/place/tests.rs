@@ -144,11 +144,10 @@ fn same_seed_and_kicks_repeat_result() {
 }
 
 #[test]
-fn large_pattern_uses_multilevel_method() {
+fn large_pattern_is_placed_better_than_at_random() {
     let few = |request: &mut PlaceRequest| request.limit = SearchLimit::kicks(3);
     let answer = placed_on(XEON, "stencil2d:48x40", few).unwrap();
     assert!(answer.cost < 0.5 * answer.baselines.random.mean, "{answer:?}");
-    assert!(answer.method.starts_with("multilevel"));
 }
 
 #[test]
