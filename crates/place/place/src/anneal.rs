@@ -6,10 +6,9 @@
 mod metric;
 mod swaps;
 
-use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{StartSolution, portfolio, refine};
 use crate::search::{SearchLimit, Solution};
-use crate::seed::{CutCare, multisection, put_fixed};
+use crate::seed::{CutCare, greedy, multisection, put_fixed, recursive};
 use crate::slot_groups::SlotGroups;
 use crate::{Problem, Traffic};
 use metric::{MeasuredSlots, SlotMetric};
@@ -49,6 +48,9 @@ const WALKS: u32 = 12;
 /// Equal parts of the time: annealing by groups, portfolio, annealing by distances, kicks.
 const NEAR_PARTS: u32 = 4;
 
+/// From this many slots on, annealing is better than kicks even without groups.
+const DISTANCES_FROM: usize = 1500;
+
 /// With more slots, kicks are not worth their table of tasks x PUs.
 const MOST_IN_TABLE: usize = 2048;
 
@@ -83,7 +85,7 @@ pub(crate) fn way(problem: &Problem) -> Option<AnnealWay> {
     {
         return Some(AnnealWay::Near(groups));
     }
-    (slots >= SMALLEST).then_some(AnnealWay::Distances)
+    (slots >= DISTANCES_FROM).then_some(AnnealWay::Distances)
 }
 
 impl AnnealWay {
@@ -94,8 +96,7 @@ impl AnnealWay {
             }
             AnnealWay::Near(groups) => near_groups(problem, groups, limit, seed),
             AnnealWay::Distances => {
-                let start = multilevel(problem, &limit.part(2), seed);
-                by_distance(problem, start, limit, seed)
+                by_distance(problem, quick_start(problem, &limit.part(2), seed), limit, seed)
             }
         }
     }
@@ -190,6 +191,15 @@ fn near_groups(
         refine(problem, &mut best, &mut rng, &nth_part(limit, 3, NEAR_PARTS));
     }
     best
+}
+
+/// The cheaper of two starts. Kicks would take too long, and annealing gains more.
+fn quick_start(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
+    let halved = recursive(problem, &mut Xoshiro::new(seed), limit);
+    let halved = StartSolution::new("recursive bisection", problem, halved);
+    let grown = greedy(problem, limit);
+    let grown = grown.map(|slot_of| StartSolution::new("greedy growth", problem, slot_of));
+    grown.filter(|grown| grown.solution.cost < halved.solution.cost).unwrap_or(halved)
 }
 
 /// By the clock, later parts get the time that earlier ones saved.

@@ -5,11 +5,13 @@
 //! and searches every level, from whole PUs to single tasks. Pairs keep their tasks' seats, so
 //! cycles never lose earlier gains (iterated V-cycles: Walshaw 2004; Sanders & Schulz 2011).
 
-use crate::multilevel::{MatchedPairs, joined};
 use crate::portfolio::StartSolution;
 use crate::search::{SearchLimit, Solution, Sparse, iterate};
-use crate::{Problem, Traffic};
+use crate::{Problem, Traffic, Zones};
+use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
+
+type MatchedPairs = Vec<(u32, u32)>;
 
 /// The most kicks on a level, because there are few whole PUs.
 const MOST_KICKS: u64 = 200;
@@ -132,12 +134,49 @@ fn heaviest(
     found
 }
 
+fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPairs) -> Problem {
+    let tasks = problem.tasks();
+    // Pairs of holes come last, like holes.
+    let coarse_tasks = items.iter().filter(|(a, b)| (*a.min(b) as usize) < tasks).count();
+    let mut pair_of = vec![0_usize; problem.slots()];
+    for (at, (a, b)) in items.iter().enumerate() {
+        (pair_of[*a as usize], pair_of[*b as usize]) = (at, at);
+    }
+    let edges = problem.traffic.edges();
+    let traffic =
+        Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
+    // If pairs stay on one PU, the much smaller table of PUs remains valid.
+    let (distance, pu_of_slot) = if slots.iter().all(|(a, b)| problem.pu(*a) == problem.pu(*b)) {
+        (problem.distance.clone(), slots.iter().map(|(a, _)| problem.pu(*a) as u32).collect())
+    } else {
+        (of_pairs(problem, slots), (0..slots.len() as u32).collect())
+    };
+    Problem {
+        fixed: vec![None; coarse_tasks],
+        zones: Zones::free(slots.len()),
+        pu_of_slot,
+        distance,
+        traffic,
+    }
+}
+
+fn of_pairs(problem: &Problem, slots: &MatchedPairs) -> Square<f32> {
+    Square::from_fn(slots.len(), |i, j| {
+        let (a, b) = slots[i];
+        let (c, d) = slots[j];
+        if i == j {
+            return problem.apart(a, b) as f32;
+        }
+        let of_a = problem.apart(a, c) + problem.apart(a, d);
+        (0.25 * (of_a + problem.apart(b, c) + problem.apart(b, d))) as f32
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::for_tests::{is_permutation, with_slots};
     use proptest::prelude::*;
-    use seatmap_data::machine::Square;
 
     fn nodes(nodes: usize, traffic: Traffic) -> Problem {
         let apart = |a: usize, b: usize| match (a == b, a / 2 == b / 2) {

@@ -24,16 +24,17 @@
 //! | [`answer`], [`error`] | the answer, or the reason for having none |
 //! | [`problem`], [`traffic`] | the same without names: slots, weights |
 //! | [`zones`], [`pus`] | the same without names: constraints, PUs |
-//! | [`seed`] | starts: bisection, greedy growth, spectral, RCM; cuts level by level |
+//! | [`seed`] | starts: bisection, greedy growth, RCM; cuts level by level |
 //! | [`slot_groups`] | nested groups, without a table of distances |
 //! | [`anneal`] | simulated annealing by swaps |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
-//! | [`portfolio`], [`multilevel`], `cycles` | methods that use them |
+//! | [`portfolio`], `cycles` | methods that use them |
 //! | [`exact`], [`congestion`], [`solve`] | exact search; placements by link load; all methods |
 //! | [`time`] | the time of the slowest seat, if PUs differ in speed and tasks in work |
 //! | [`candidates`] | placements worth a run of the program |
 //! | [`typical`] | a random placement for comparison |
 //! | [`remark`] | facts about an answer that its cost does not show |
+//! | `item_slots` | the slots of items during a search |
 //! | `smt` | whether tasks share cores |
 //! | `effect` | how much seats could change the program itself |
 //! | `plain` | settings that work without a plan ([`PlainSettings`]) |
@@ -60,11 +61,11 @@ mod effect;
 pub mod error;
 pub mod exact;
 mod get_core;
+mod item_slots;
 mod key;
 mod kind;
 pub mod link_bound;
 pub mod links;
-pub mod multilevel;
 pub mod orders;
 pub mod place;
 mod plain;

@@ -85,7 +85,8 @@ pub enum SmtUse {
 /// The method of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceMethod {
-    /// Exact if that is quick, otherwise the portfolio; multilevel for thousands of tasks.
+    /// Exact if that is quick, annealing for nested groups and for thousands of PUs, otherwise the
+    /// portfolio.
     Auto,
     /// Spreads the tasks evenly over the chips with little traffic between them, then inside each
     /// (Sudheer et al. 2009).

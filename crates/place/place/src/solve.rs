@@ -7,7 +7,6 @@ use crate::beside::side_by_side;
 use crate::bound::{self, BOUND_PART, gilmore_lawler_dense};
 use crate::cycles::{can_join, cycles};
 use crate::exact::{MOST_TASKS, exact};
-use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{StartSolution, portfolio, refine};
 use crate::search::{Dense, Qap, SearchEngine, SearchLimit, Solution, iterate, tabu};
 use seatmap_data::statistics::Xoshiro;
@@ -40,8 +39,8 @@ pub struct Solved {
 }
 
 /// The cheapest placement by weight x distance: by V-cycles if PUs have several slots, by annealing
-/// if many slots form groups, multilevel for thousands of slots, otherwise by the portfolio, with a
-/// proof for few tasks.
+/// if many slots form groups or there are thousands, otherwise by the portfolio, with a proof for
+/// few tasks.
 pub fn cheapest(
     problem: &Problem,
     lower_bound: f64,
@@ -57,10 +56,6 @@ pub fn cheapest(
     if let Some(way) = anneal::way(problem) {
         let best = cheapest_of(threads, seed, |seed| way.search(problem, &until, seed));
         return compared(problem, best, lower_bound, "annealing");
-    }
-    if problem.slots() >= SMALLEST {
-        let best = cheapest_of(threads, seed, |seed| multilevel(problem, &until, seed));
-        return cheapest_by(best.solution, false, &format!("multilevel from {}", best.name));
     }
     let is_small = problem.tasks() <= MOST_TASKS;
     let mut best = if is_small {
@@ -79,12 +74,7 @@ pub fn cheapest(
 }
 
 fn cycled(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
-    let part = limit.part(START_PART);
-    let start = if problem.slots() >= SMALLEST {
-        multilevel(problem, &part, seed)
-    } else {
-        portfolio(problem, &part, seed)
-    };
+    let start = portfolio(problem, &limit.part(START_PART), seed);
     cycles(problem, &start, limit, seed)
 }
 
@@ -120,7 +110,7 @@ const TURNS: u32 = 8;
 
 /// Searches until the limit, or until the answer is proven. Matrices that form a placement problem
 /// first go through all methods for a pattern on a machine ([`crate::portfolio`],
-/// [`crate::multilevel`], [`crate::exact`]). Then kicks, for matrices with structure, and tabu
+/// [`crate::exact`]). Then kicks, for matrices with structure, and tabu
 /// search take turns from the best permutation.
 pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solved {
     let form = AsProblem::new(qap);

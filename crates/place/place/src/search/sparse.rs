@@ -2,7 +2,7 @@
 
 use super::{DeadlineWatch, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
 use crate::Problem;
-use crate::seed::inverse;
+use crate::item_slots::ItemSlots;
 use seatmap_data::statistics::Xoshiro;
 
 /// A placement with the cost of every task on every PU while all others stay.
@@ -12,10 +12,8 @@ use seatmap_data::statistics::Xoshiro;
 /// cannot have become better.
 pub struct Sparse<'a> {
     problem: &'a Problem,
-    slot_of: Vec<u32>,
-    item_at: Vec<u32>,
+    items: ItemSlots<'a>,
     table: Vec<f64>,
-    in_zone: Vec<u32>,
     cost: f64,
     queue: Vec<u32>,
     queued: Vec<bool>,
@@ -31,12 +29,10 @@ impl<'a> Sparse<'a> {
     /// Starts from an assignment of all items (tasks, then holes). `None` if the deadline comes
     /// before the table is complete.
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
-        let item_at = inverse(&slot_of);
         let cost = problem.cost(&slot_of);
         let mut engine = Sparse {
             problem,
             table: vec![0.0; problem.tasks() * problem.distance.n()],
-            in_zone: problem.zones.count(&item_at, problem.tasks()),
             cost,
             queue: (0..problem.tasks() as u32).collect(),
             queued: vec![true; problem.tasks()],
@@ -44,8 +40,7 @@ impl<'a> Sparse<'a> {
             since_saved: Vec::new(),
             saved_cost: cost,
             least: cost.abs() * 1e-11,
-            slot_of,
-            item_at,
+            items: ItemSlots::new(problem, slot_of),
         };
         let mut watch = DeadlineWatch::new(limit, engine.cells_a_move());
         for task in 0..problem.tasks() {
@@ -66,68 +61,41 @@ impl<'a> Sparse<'a> {
     fn renew(&mut self) {
         self.table.fill(0.0);
         (0..self.problem.tasks()).for_each(|task| self.fill(task));
-        self.cost = self.problem.cost(&self.slot_of);
+        self.cost = self.problem.cost(&self.items.slot_of);
     }
 
     fn fill(&mut self, task: usize) {
         let pus = self.problem.distance.n();
         for (with, weight) in self.problem.traffic.of(task) {
-            let row = self.problem.distance.row(self.pu(with));
+            let row = self.problem.distance.row(self.items.pu(with));
             let cells = self.table[task * pus..(task + 1) * pus].iter_mut().zip(row);
             cells.for_each(|(cell, distance)| *cell += weight * f64::from(*distance));
         }
     }
 
-    fn pu(&self, item: usize) -> usize {
-        self.problem.pu(self.slot_of[item])
-    }
-
-    fn is_task(&self, item: usize) -> bool {
-        item < self.problem.tasks()
-    }
-
-    fn is_fixed(&self, item: usize) -> bool {
-        self.is_task(item) && self.problem.fixed[item].is_some()
-    }
-
     /// Holes cost nothing.
     fn pays(&self, item: usize, pu: usize) -> f64 {
-        if self.is_task(item) { self.table[item * self.problem.distance.n() + pu] } else { 0.0 }
-    }
-
-    fn may_swap(&self, a: usize, b: usize) -> bool {
-        if self.is_fixed(a) || self.is_fixed(b) {
-            return false;
+        if self.items.is_task(item) {
+            self.table[item * self.problem.distance.n() + pu]
+        } else {
+            0.0
         }
-        let zones = &self.problem.zones;
-        zones.are_free()
-            || self.move_of(a, b).is_none_or(|[from, to]| zones.allow(&self.in_zone, from, to))
-    }
-
-    /// The zones that a swap of a task and a hole moves the task between.
-    fn move_of(&self, a: usize, b: usize) -> Option<[u32; 2]> {
-        let zones = match [a, b].map(|item| self.is_task(item)) {
-            [true, false] => [a, b],
-            [false, true] => [b, a],
-            _ => return None,
-        };
-        Some(zones.map(|item| self.problem.zone(self.slot_of[item])))
     }
 
     /// The best improving swap, if any. `weight_to` must have the task's weights.
     fn best_partner(&self, task: usize) -> Option<usize> {
-        let here = self.pu(task);
+        let here = self.items.pu(task);
         let pus = self.problem.distance.n();
         let row = &self.table[task * pus..(task + 1) * pus];
         let near = self.problem.distance.row(here);
         let own = f64::from(near[here]);
         let mut best = -self.least;
         let mut partner = None;
-        for (slot, item) in self.item_at.iter().enumerate() {
+        for (slot, item) in self.items.item_at.iter().enumerate() {
             let there = self.problem.pu_of_slot[slot] as usize;
             let item = *item as usize;
             let mut change = row[there] - row[here];
-            if self.is_task(item) {
+            if self.items.is_task(item) {
                 let cells = &self.table[item * pus..(item + 1) * pus];
                 change += cells[here] - cells[there];
                 let weight = self.weight_to[item];
@@ -139,7 +107,7 @@ impl<'a> Sparse<'a> {
                 }
             }
             // Rounding could make a swap inside a PU look like a gain.
-            if change < best && there != here && self.may_swap(task, item) {
+            if change < best && there != here && self.items.may_swap(task, item) {
                 (best, partner) = (change, Some(item));
             }
         }
@@ -147,11 +115,11 @@ impl<'a> Sparse<'a> {
     }
 
     fn change(&self, a: usize, b: usize) -> f64 {
-        let here = self.pu(a);
-        let there = self.pu(b);
+        let here = self.items.pu(a);
+        let there = self.items.pu(b);
         let moved =
             self.pays(a, there) - self.pays(a, here) + self.pays(b, here) - self.pays(b, there);
-        if !self.is_task(a) || !self.is_task(b) {
+        if !self.items.is_task(a) || !self.items.is_task(b) {
             return moved;
         }
         let [across, at_here, at_there] = [(here, there), (here, here), (there, there)]
@@ -167,21 +135,15 @@ impl<'a> Sparse<'a> {
     }
 
     fn exchange(&mut self, a: usize, b: usize) {
-        let from = self.pu(a);
-        let to = self.pu(b);
-        if let Some([left, entered]) = self.move_of(a, b) {
-            self.in_zone[left as usize] -= 1;
-            self.in_zone[entered as usize] += 1;
-        }
-        self.slot_of.swap(a, b);
-        self.item_at[self.slot_of[a] as usize] = a as u32;
-        self.item_at[self.slot_of[b] as usize] = b as u32;
+        let from = self.items.pu(a);
+        let to = self.items.pu(b);
+        self.items.swap(a, b);
         self.follow(a, from, to);
         self.follow(b, to, from);
     }
 
     fn follow(&mut self, item: usize, from: usize, to: usize) {
-        if !self.is_task(item) {
+        if !self.items.is_task(item) {
             return;
         }
         self.touch(item);
@@ -223,7 +185,7 @@ impl<'a> Sparse<'a> {
 
 impl SearchEngine for Sparse<'_> {
     fn items(&self) -> usize {
-        self.slot_of.len()
+        self.items.slot_of.len()
     }
 
     fn cost(&self) -> f64 {
@@ -231,13 +193,13 @@ impl SearchEngine for Sparse<'_> {
     }
 
     fn assignment(&self) -> &[u32] {
-        &self.slot_of
+        &self.items.slot_of
     }
 
     fn kick(&mut self, rng: &mut Xoshiro) {
         let a = rng.below(self.problem.tasks());
         let b = rng.below(self.items());
-        if a != b && self.may_swap(a, b) {
+        if a != b && self.items.may_swap(a, b) {
             self.swap(a, b);
         }
     }
@@ -248,7 +210,7 @@ impl SearchEngine for Sparse<'_> {
         let mut last = f64::INFINITY;
         while let Some(task) = self.queue.pop() {
             self.queued[task as usize] = false;
-            if !self.is_fixed(task as usize) {
+            if !self.items.is_fixed(task as usize) {
                 swaps += usize::from(self.settle(task as usize));
             }
             if swaps > SWAPS_BETWEEN_CHECKS * self.items() {
