@@ -7,7 +7,7 @@ use crate::words::{beyond, counted, joined, or_dash, time};
 use maud::{Markup, html};
 use seatmap_cluster::choice::SIZE_BYTES;
 use seatmap_cluster::fit::SymmetricMetric;
-use seatmap_cluster::judge::{ClusterFault, faults, unsettled};
+use seatmap_cluster::judge::{ClusterFault, faults};
 use seatmap_cluster::mpi::{CollectiveOperation, Mpi};
 use seatmap_cluster::{Cluster, LoadedStreams, Node, NodePair, Stream, StreamPattern};
 use seatmap_data::machine::Square;
@@ -30,11 +30,10 @@ pub fn page(cluster: &Cluster) -> Page {
     let groups = groups(cluster);
     let found = faults(cluster);
     let odd = Vec::from_iter(found.iter().map(|fault| fault.sentence.clone()));
-    let noisy = noisy(cluster);
     let mut sections = vec![
         html_section("Groups and nodes", switches(cluster, &groups, &found))
             .unit("median round trip of 64 KiB, and rate"),
-        html_section("Findings", Block::List(odd.clone())).with(noisy.clone()),
+        html_section("Findings", Block::List(odd.clone())),
         section("Groups in figures", table(cluster, &groups)).narrow(),
     ];
     sections.extend(cluster.mpi.iter().flat_map(|mpi| by_mpi(cluster, mpi, &groups)));
@@ -50,7 +49,7 @@ pub fn page(cluster: &Cluster) -> Page {
             Table::facts(cluster.nodes.iter().map(|node| (&node.name, facts(node)))),
         )
         .narrow(),
-        terminal_section(title).with(Block::List(odd)).with(noisy),
+        terminal_section(title).with(Block::List(odd)),
     ]);
     Page {
         lead: std::iter::once(measured(cluster, groups.len()) + ".")
@@ -82,7 +81,7 @@ fn nothing_to_compare(cluster: &Cluster) -> &'static str {
     }
 }
 
-/// The faults, one a line, or that there are none; then the pairs too noisy to judge.
+/// The faults, one a line, or that there are none.
 pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let cluster = &cluster.visible();
     let nodes = counted(cluster.nodes.len(), "node");
@@ -92,8 +91,7 @@ pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
         [] => format!("No fault found: {nodes}, {pairs} measured.\n"),
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
     };
-    let noisy = noisy(cluster).map_or_else(String::new, |line| line + "\n");
-    seatmap_data::document::visible_lines(text + &noisy)
+    seatmap_data::document::visible_lines(text)
 }
 
 /// The number of nodes and pairs that could not be measured, and the remedy; `None` if all were.
@@ -109,21 +107,10 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
 /// Announces the rounds in which bad pairs are measured again.
 pub fn again(pairs: usize, at_most: Duration) -> String {
     format!(
-        "some pairs look bad: measuring {} again with similar pairs, for at most {:.0} s",
+        "some pairs look bad: measuring {} again, for at most {:.0} s",
         counted(pairs, "pair"),
         at_most.as_secs_f64()
     )
-}
-
-fn noisy(cluster: &Cluster) -> Option<String> {
-    let pairs = unsettled(cluster);
-    let [a, b] = pairs.first()?.map(|node| &cluster.nodes[node].name);
-    let (first, look) = if pairs.len() > 1 { ("the first is ", "look") } else { ("", "looks") };
-    let count = counted(pairs.len(), "pair");
-    Some(format!(
-        "Too noisy to judge: {count} ({first}{a} and {b}) {look} bad, but may be no worse than \
-         others; measure again when the nodes are less busy."
-    ))
 }
 
 /// The groups on file; each remaining node is a group by itself.
@@ -364,7 +351,7 @@ mod tests {
     fn repeated_measurement_is_announced_with_time() {
         assert_eq!(
             again(1, Duration::from_millis(20_400)),
-            "some pairs look bad: measuring 1 pair again with similar pairs, for at most 20 s"
+            "some pairs look bad: measuring 1 pair again, for at most 20 s"
         );
     }
 

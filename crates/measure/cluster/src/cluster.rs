@@ -95,9 +95,9 @@ pub struct NodePair {
     /// Each end's figures about itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ends: Option<[ConnectionEnd; 2]>,
-    /// Comparison with like pairs, if this pair looked bad.
+    /// Comparison with like pairs, in files of earlier versions; the doctor ignores it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
+    pub beside: Option<serde_json::Value>,
 }
 
 /// One end's figures about itself.
@@ -156,34 +156,6 @@ impl QuotaStop {
             && (0.0..=LARGEST).contains(&self.stopped_ms)
             && self.stopped_periods <= self.periods
     }
-}
-
-/// Comparison with like pairs at the same moments: a busy computer slows all of them, a bad cable
-/// only one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Beside {
-    /// The number of looks.
-    pub looks: usize,
-    /// The time per bit of a stream to the second node, and back.
-    pub slowness: [ExcessFactor; 2],
-    /// The time of small messages: the tenth percentile over the median of the others.
-    pub time: ExcessFactor,
-    /// The scatter of small messages: tenth to ninetieth percentile.
-    pub scatter: ExcessFactor,
-}
-
-/// A factor relative to like pairs: 2 is twice as bad.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ExcessFactor {
-    /// The geometric mean over the looks.
-    pub factor: f64,
-    /// The true factor is at least this, with 99.9 % confidence.
-    pub at_least: f64,
-    /// The best figure of the like pairs: microseconds per bit of a stream, or nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub like: Option<f64>,
 }
 
 /// The round trips of messages of one size, in nanoseconds.
@@ -271,7 +243,6 @@ impl NodePair {
     }
 
     pub(crate) fn keep_better(&mut self, other: NodePair) {
-        self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {
             if own.size_bytes == other.size_bytes && other.p90_ns < own.p90_ns {
                 *own = other;
@@ -340,12 +311,6 @@ impl Cluster {
 
     pub(crate) fn measured(&self) -> impl Iterator<Item = [usize; 2]> {
         self.pairs.iter().map(|pair| pair.nodes)
-    }
-
-    /// The pairs that look bad, but not often enough to be sure.
-    pub(crate) fn open_pairs(&self) -> impl Iterator<Item = [usize; 2]> {
-        let is_open = self.pairs.iter().filter(|pair| pair.beside.is_some_and(|it| it.is_open()));
-        is_open.map(|pair| pair.nodes)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -430,18 +395,6 @@ impl NodePair {
             ));
         }
         NodePair::check_figures(self.nodes, &self.trips, self.rate_mbps)?;
-        let shown = self.beside.iter().flat_map(|beside| {
-            let [there, back] = beside.slowness;
-            [there, back, beside.time, beside.scatter]
-        });
-        let mut factors =
-            shown.flat_map(|shown| [shown.factor, shown.at_least, shown.like.unwrap_or(1.0)]);
-        if !factors.all(is_positive) {
-            return Err(format!(
-                "a factor of nodes {a} and {b} over like pairs is not a positive number up to \
-                 {LARGEST:e}"
-            ));
-        }
         let shares = self.ends.iter().flatten().filter_map(|end| end.wait_share);
         if !shares.into_iter().all(|share| (0.0..=1.0).contains(&share)) {
             return Err(format!("a share of waiting of nodes {a} and {b} is not between 0 and 1"));

@@ -5,6 +5,8 @@ use seatmap_os::cpus::Cpus;
 use seatmap_os::small;
 use serde::{Deserialize, Serialize};
 
+pub const UNKNOWN: &str = "unknown";
+
 /// Hardware and settings of one node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -48,7 +50,7 @@ impl NodeConfiguration {
                 match self.environment.turbo {
                     Some(true) => "on",
                     Some(false) => "off",
-                    None => "unknown",
+                    None => UNKNOWN,
                 }
                 .to_owned(),
             ),
@@ -58,7 +60,7 @@ impl NodeConfiguration {
 }
 
 fn or_unknown(text: &Option<String>) -> String {
-    text.clone().unwrap_or_else(|| "unknown".to_owned())
+    text.clone().unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
 #[cfg(test)]

@@ -3,36 +3,26 @@
 //! The figures of a pair depend on the link out of one node, the link into the other and, between
 //! switches, the path between these. A rate is that of the slowest part, a time the sum of all.
 //! Noise never improves a figure, so a part is as good as the best path through it and is bad only
-//! if all of its paths are.
+//! if all of its paths are. Of losses and scatters, the median counts.
 
-pub(crate) mod beside;
-mod effects;
-mod explain;
-pub(crate) mod figures;
 mod groups;
-mod network;
 mod odd;
-pub(crate) mod part;
+mod part;
+mod path;
+mod process;
 mod sentences;
-mod stopped;
+mod symptom;
 pub(crate) mod unreachable;
 
-use crate::choice::pair;
-use crate::cluster::{Cluster, NodePair, QuotaStop};
-use network::HealthyNetwork;
-use part::FaultLocation;
+use crate::cluster::Cluster;
+use crate::topology::short;
+use part::{NetworkPart, NetworkParts};
 use seatmap_data::document::visible;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// A pair is slow from this factor on. Like nodes on one switch differ by a fifth on shared
-/// computers.
-const SLOW: f64 = 1.6;
+use std::collections::BTreeSet;
 
 /// At most this many pairs of a bad part are measured again.
 const WITNESSES: usize = 5;
-
-const FEWEST_LIKE: usize = 2;
 
 pub(crate) const SMALL_BYTES: u32 = 8;
 
@@ -74,7 +64,7 @@ pub struct ClusterFault {
     /// The fault and its figures in one sentence.
     pub sentence: String,
     #[serde(skip)]
-    pub(crate) place: Option<FaultLocation>,
+    part: Option<NetworkPart>,
 }
 
 /// All faults of a cluster, the gravest first.
@@ -91,7 +81,7 @@ pub fn faults(cluster: &Cluster) -> Vec<ClusterFault> {
 
 /// The faults of a cluster as a document, `seatmap-cluster-faults/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClusterFaults<'a> {
+pub struct ClusterFaults {
     format: &'static str,
     /// The number of nodes.
     pub nodes: usize,
@@ -99,155 +89,72 @@ pub struct ClusterFaults<'a> {
     pub pairs: usize,
     /// The faults, the gravest first.
     pub faults: Vec<ClusterFault>,
-    /// Pairs too noisy to judge.
-    pub unsettled: Vec<[&'a str; 2]>,
 }
 
-impl<'a> ClusterFaults<'a> {
+impl ClusterFaults {
     /// Judges a cluster.
-    pub fn of(cluster: &'a Cluster) -> Self {
-        let unsettled = unsettled(cluster).into_iter();
+    pub fn of(cluster: &Cluster) -> Self {
         ClusterFaults {
             format: "seatmap-cluster-faults/1",
             nodes: cluster.nodes.len(),
             pairs: cluster.pairs.len(),
             faults: faults(cluster),
-            unsettled: unsettled.map(|pair| pair.map(|at| &*cluster.nodes[at].name)).collect(),
         }
     }
 }
 
 pub(crate) struct ClusterJudgement {
     pub faults: Vec<ClusterFault>,
-    group: Vec<usize>,
+    parts: NetworkParts,
 }
 
 impl ClusterJudgement {
     pub fn of(cluster: &Cluster) -> Self {
-        let items = figures::items(cluster);
-        let court = Court::new(cluster, HealthyNetwork::new(&items, groups::groups(cluster)));
-        let faults = court.faults();
-        ClusterJudgement { faults, group: court.network.group }
-    }
-
-    fn is_concerned(&self, fault: &ClusterFault, pair: [usize; 2]) -> bool {
-        fault.place.is_some_and(|place| place.part.covers(&self.group, pair))
-    }
-
-    /// Pairs of faults that a busy moment can imitate.
-    pub fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
-        self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
-    }
-
-    /// A few suspects of each part, to distinguish a fault from a busy moment.
-    pub fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
-        self.moody()
-            .flat_map(|fault| {
-                let pairs = self.pairs_of(cluster, fault);
-                let step = pairs.len().div_ceil(WITNESSES).max(1);
-                pairs.into_iter().step_by(step).collect::<Vec<[usize; 2]>>()
-            })
-            .collect()
-    }
-
-    fn moody(&self) -> impl Iterator<Item = &ClusterFault> {
-        self.faults.iter().filter(|fault| {
-            matches!(
-                fault.kind,
-                ClusterFaultKind::Starved
-                    | ClusterFaultKind::Slow
-                    | ClusterFaultKind::Lossy
-                    | ClusterFaultKind::Jittery
-            )
-        })
-    }
-
-    fn pairs_of(&self, cluster: &Cluster, fault: &ClusterFault) -> Vec<[usize; 2]> {
-        cluster.measured().filter(|pair| self.is_concerned(fault, *pair)).collect()
-    }
-
-    /// Healthy pairs of the same groups; if too few, all healthy pairs within groups, or between
-    /// groups; if none, all pairs of the same groups, even the pair itself.
-    pub fn like(
-        &self,
-        cluster: &Cluster,
-        pair: [usize; 2],
-        suspects: &BTreeSet<[usize; 2]>,
-    ) -> ([usize; 2], Vec<[usize; 2]>) {
-        let own = self.block(pair);
-        let is_near = |pair: &[usize; 2]| self.block(*pair) == own;
-        let healthy = || cluster.measured().filter(|pair| !suspects.contains(pair));
-        let near: Vec<[usize; 2]> = healthy().filter(is_near).collect();
-        let far = healthy().filter(|pair| is_inside(self.block(*pair)) == is_inside(own));
-        let far: Vec<[usize; 2]> = far.collect();
-        let like = match (near.len() >= FEWEST_LIKE, far.is_empty()) {
-            (true, _) => near,
-            (false, false) => far,
-            (false, true) => cluster.measured().filter(is_near).collect(),
-        };
-        (own, like)
-    }
-
-    fn block(&self, [a, b]: [usize; 2]) -> [usize; 2] {
-        pair(self.group[a], self.group[b])
-    }
-}
-
-fn is_inside(block: [usize; 2]) -> bool {
-    block[0] == block[1]
-}
-
-/// Pairs that always looked bad but are too unsteady to judge.
-pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
-    let judgement = ClusterJudgement::of(cluster);
-    let open = cluster
-        .open_pairs()
-        .filter(|pair| !judgement.faults.iter().any(|fault| judgement.is_concerned(fault, *pair)));
-    open.collect()
-}
-
-pub(crate) struct Court<'a> {
-    cluster: &'a Cluster,
-    pairs: BTreeMap<[usize; 2], &'a NodePair>,
-    network: HealthyNetwork<'a>,
-    stops: BTreeMap<usize, QuotaStop>,
-}
-
-impl<'a> Court<'a> {
-    fn new(cluster: &'a Cluster, network: HealthyNetwork<'a>) -> Self {
-        let pairs = cluster.pairs.iter().map(|pair| (pair.nodes, pair)).collect();
-        Court { cluster, pairs, network, stops: stopped::stops(cluster) }
-    }
-
-    fn faults(&self) -> Vec<ClusterFault> {
-        let mut faults = self.unreachable();
-        faults.extend(self.stopped());
-        let causes = self.causes();
-        let causes = causes.iter().filter_map(|cause| self.fault_of(cause));
-        // A node stopped by a quota already has a fault.
-        faults.extend(causes.filter(|fault| !self.is_by_stops(fault)));
-        faults.extend([self.mtu(), self.clocks(), self.different()].concat());
+        let parts = NetworkParts::new(groups::groups(cluster));
+        let (starved, mut faults) = process::starved(cluster);
+        let causes = symptom::causes(&parts, path::paths(cluster, &parts, &starved));
+        faults.extend(causes.iter().map(|cause| sentences::fault(cluster, &parts, cause)));
+        faults.extend([unreachable::faults(cluster), odd::clocks(cluster)].concat());
+        faults.extend(odd::different(cluster));
         // Names and facts come from other computers.
         faults.iter_mut().for_each(|fault| fault.sentence = visible(&fault.sentence));
         faults.sort_by(|a, b| {
             a.kind.cmp(&b.kind).then(b.factor.unwrap_or(0.0).total_cmp(&a.factor.unwrap_or(0.0)))
         });
-        faults
+        ClusterJudgement { faults, parts }
     }
 
-    fn name(&self, node: usize) -> &str {
-        &self.cluster.nodes[node].name
+    /// A few pairs of each bad part, to distinguish a fault from a busy moment.
+    pub fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
+        let bad = self.faults.iter().filter_map(|fault| fault.part);
+        let few = bad.flat_map(|bad| {
+            let is_on =
+                |pair: &[usize; 2]| self.parts.on(*pair).iter().any(|(part, _)| *part == bad);
+            let pairs: Vec<[usize; 2]> = cluster.measured().filter(is_on).collect();
+            let step = pairs.len().div_ceil(WITNESSES).max(1);
+            pairs.into_iter().step_by(step)
+        });
+        few.collect()
     }
+}
 
-    fn fault(
-        &self,
-        kind: ClusterFaultKind,
-        nodes: &[usize],
-        factor: Option<f64>,
-        sentence: String,
-    ) -> ClusterFault {
-        let nodes = nodes.iter().map(|node| self.name(*node).to_owned()).collect();
-        ClusterFault { kind, nodes, one_way: false, factor, sentence, place: None }
+fn name(cluster: &Cluster, node: usize) -> &str {
+    &cluster.nodes[node].name
+}
+
+fn names(cluster: &Cluster, nodes: &[usize]) -> String {
+    short(&nodes.iter().map(|node| name(cluster, *node)).collect::<Vec<_>>())
+}
+
+/// A fault of these nodes themselves.
+fn fault(cluster: &Cluster, kind: ClusterFaultKind, nodes: &[usize], what: &str) -> ClusterFault {
+    ClusterFault {
+        kind,
+        nodes: nodes.iter().map(|node| name(cluster, *node).to_owned()).collect(),
+        one_way: false,
+        factor: None,
+        sentence: format!("{}: {what}", names(cluster, nodes)),
+        part: None,
     }
 }
 

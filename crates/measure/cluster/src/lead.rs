@@ -493,7 +493,7 @@ fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<NodePair>, ClusterMea
 }
 
 fn turned(pair: &NodePair, nodes: [usize; 2]) -> NodePair {
-    let mut turned = NodePair { nodes, ..pair.clone() };
+    let mut turned = NodePair { nodes, beside: None, ..pair.clone() };
     turned.rate_mbps.reverse();
     turned.gap_ns.reverse();
     turned.retransmits.reverse();
@@ -501,9 +501,6 @@ fn turned(pair: &NodePair, nodes: [usize; 2]) -> NodePair {
     if let Some(ends) = &mut turned.ends {
         ends.reverse();
         turned.mtu_bytes = ends[0].mtu_bytes;
-    }
-    if let Some(beside) = &mut turned.beside {
-        beside.slowness.reverse();
     }
     turned.clock_offset_ns = pair.clock_offset_ns.map(|ns| -ns);
     turned

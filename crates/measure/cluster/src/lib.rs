@@ -56,8 +56,8 @@ mod wire;
 mod worker;
 
 pub use cluster::{
-    Beside, Cluster, ConnectionEnd, ExcessFactor, LoadedStreams, Missing, Node, NodePair,
-    QuotaStop, Stream, StreamPattern, Trip,
+    Cluster, ConnectionEnd, LoadedStreams, Missing, Node, NodePair, QuotaStop, Stream,
+    StreamPattern, Trip,
 };
 pub use facts::NodeConfiguration;
 pub use launcher::Rank;

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use seatmap_cluster::cluster::{FORMAT, HeldBack};
 use seatmap_cluster::mpi::{CollectiveOperation, CollectiveTime, Mpi, MpiPair};
 use seatmap_cluster::{
-    Beside, Cluster, ConnectionEnd, ExcessFactor, LoadedStreams, Missing, Node, NodeConfiguration,
-    NodePair, QuotaStop, Stream, StreamPattern, Trip,
+    Cluster, ConnectionEnd, LoadedStreams, Missing, Node, NodeConfiguration, NodePair, QuotaStop,
+    Stream, StreamPattern, Trip,
 };
 use seatmap_data::document::schema::{add_later_keys, refused};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
@@ -63,7 +63,6 @@ fn pair() -> NodePair {
         ci95_ns: [105e3, 115e3],
         count: 100,
     };
-    let shown = ExcessFactor { factor: 1.2, at_least: 1.1, like: Some(0.001) };
     NodePair {
         nodes: [0, 1],
         trips: vec![trip],
@@ -78,7 +77,7 @@ fn pair() -> NodePair {
             wait_share: Some(0.1),
             stops: Some(vec![stop(cpus)]),
         })),
-        beside: Some(Beside { looks: 3, slowness: [shown; 2], time: shown, scatter: shown }),
+        beside: Some(json!({ "looks": 3 })),
     }
 }
 
@@ -105,7 +104,7 @@ fn schema_describes_every_key() {
 #[test]
 fn reader_ignores_keys_of_later_programs() {
     let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
-    add_later_keys(&mut document, &["mitigations"]);
+    add_later_keys(&mut document, &["mitigations", "beside"]);
     assert_eq!(Cluster::from_json(&document.to_string()).unwrap(), full());
 }
 

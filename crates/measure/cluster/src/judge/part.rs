@@ -1,83 +1,80 @@
 //! The parts of a cluster that can be bad.
 
-use super::figures::{Item, PairMetric};
+use crate::choice::{grouped, pair};
+use std::collections::BTreeMap;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A part of the network, the smaller kinds first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NetworkPart {
     Node(usize),
     /// The connection of a group to the others.
     Uplink(usize),
     /// All links of a group.
     Switch(usize),
-    /// A path that only two nodes use, such as a route.
-    Pair([usize; 2]),
     /// The distance between two groups, which is not a fault if it exceeds others.
     Tier([usize; 2]),
+    /// A path that only two nodes use, such as a route.
+    Pair([usize; 2]),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartDirection {
-    Both,
-    /// Out of the part, or from the first node of a pair to the second.
-    From,
-    /// Into the part, or from the second node to the first.
-    To,
+/// The groups of a cluster, and the parts that follow from them.
+pub struct NetworkParts {
+    group: Vec<usize>,
+    members: BTreeMap<usize, Vec<usize>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultLocation {
-    pub part: NetworkPart,
-    pub direction: PartDirection,
-}
+impl NetworkParts {
+    pub fn new(group: Vec<usize>) -> Self {
+        let members = grouped(group.iter().enumerate().map(|(node, group)| (*group, node)));
+        NetworkParts { group, members }
+    }
 
-impl PartDirection {
-    pub fn words(self, whom: &str) -> String {
-        match self {
-            PartDirection::Both => "both ways".to_owned(),
-            PartDirection::From => format!("from {whom}"),
-            PartDirection::To => format!("to {whom}"),
+    /// The nodes of a part.
+    pub fn nodes(&self, part: NetworkPart) -> Vec<usize> {
+        match part {
+            NetworkPart::Node(node) => vec![node],
+            NetworkPart::Uplink(group) | NetworkPart::Switch(group) => self.members[&group].clone(),
+            NetworkPart::Tier(groups) => groups.map(|group| self.members[&group].clone()).concat(),
+            NetworkPart::Pair(nodes) => nodes.to_vec(),
         }
     }
-}
 
-impl NetworkPart {
-    /// 0 outwards, 1 inwards.
-    fn side(self, group: &[usize], from: usize, to: usize) -> Option<usize> {
-        match self {
-            NetworkPart::Node(node) => side_of(from == node, to == node),
-            NetworkPart::Uplink(own) => side_of(group[from] == own, group[to] == own),
-            NetworkPart::Switch(own) => (group[from] == own || group[to] == own).then_some(0),
-            NetworkPart::Pair([a, b]) => side_of((from, to) == (a, b), (from, to) == (b, a)),
-            NetworkPart::Tier([g, h]) => {
-                let ends = [group[from], group[to]];
-                (ends == [g, h] || ends == [h, g]).then_some(0)
+    /// The groups of two nodes, the lower one first.
+    pub fn block(&self, [a, b]: [usize; 2]) -> [usize; 2] {
+        pair(self.group[a], self.group[b])
+    }
+
+    pub fn are_far(&self, nodes: [usize; 2]) -> bool {
+        let [g, h] = self.block(nodes);
+        g != h
+    }
+
+    /// The parts on the path from one node to another, and its side of each: 0 out of the part, 1
+    /// into it; 0 of a switch.
+    pub fn on(&self, nodes: [usize; 2]) -> Vec<(NetworkPart, usize)> {
+        let [from, to] = nodes;
+        let mut parts = vec![
+            (NetworkPart::Node(from), 0),
+            (NetworkPart::Node(to), 1),
+            (NetworkPart::Pair(pair(from, to)), usize::from(from > to)),
+        ];
+        let is_far = self.are_far(nodes);
+        let groups = nodes.map(|node| self.group[node]);
+        // In a group of one, the uplink and the switch are the node's own link.
+        let several = groups.map(|group| self.members[&group].len() > 1);
+        for side in [0, 1].into_iter().filter(|side| several[*side]) {
+            if is_far {
+                parts.push((NetworkPart::Uplink(groups[side]), side));
+            }
+            // A path inside a group counts once, as it does for its nodes.
+            if is_far || side == 0 {
+                parts.push((NetworkPart::Switch(groups[side]), 0));
             }
         }
-    }
-
-    pub fn side_of(self, group: &[usize], item: &Item) -> Option<usize> {
-        match (item.figure, self) {
-            (PairMetric::Wait, NetworkPart::Node(node)) => (item.from == node).then_some(0),
-            (PairMetric::Wait, _)
-            | (PairMetric::Lost | PairMetric::Scatter, NetworkPart::Tier(_)) => None,
-            // A figure of both directions exists once, on side 0 of every part.
-            (figure, part) if figure.is_of_pair() => {
-                part.side(group, item.from, item.to).map(|_| 0)
-            }
-            (_, part) => part.side(group, item.from, item.to),
+        if is_far && several == [true; 2] {
+            let side = usize::from(groups[0] > groups[1]);
+            parts.push((NetworkPart::Tier(self.block(nodes)), side));
         }
-    }
-
-    pub fn covers(self, group: &[usize], [a, b]: [usize; 2]) -> bool {
-        self.side(group, a, b).is_some()
-    }
-}
-
-/// 0 for a path out of a part, 1 for one into it, `None` for both or neither.
-fn side_of(is_out: bool, is_in: bool) -> Option<usize> {
-    match (is_out, is_in) {
-        (true, false) => Some(0),
-        (false, true) => Some(1),
-        _ => None,
+        parts
     }
 }

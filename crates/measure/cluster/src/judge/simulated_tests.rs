@@ -1,6 +1,7 @@
 //! Simulated clusters: exactly the cause is named, once. Healthy clusters have no faults.
 
 use super::*;
+use crate::cluster::NodePair;
 use tests::cluster_model::{LINK_MBPS, SimulatedCluster, WayModel};
 
 /// Nodes per switch.
@@ -32,7 +33,7 @@ const FAULTS: [(&str, Fault); 18] = [
         it.nodes[node].link_mbps = [LINK_MBPS / 1.69; 2];
         match &on_one_switch(it, node)[..] {
             // The connection between switches is slower, so only the neighbour's streams show it.
-            [a, b] => (vec![*a, *b], "this way is slow: a stream has 1/1."),
+            [a, b] => (vec![*a, *b], "this way is slow: streams have 1/1."),
             _ => (vec![node], "streams both ways have 1/1."),
         }
     }),
@@ -54,15 +55,15 @@ const FAULTS: [(&str, Fault); 18] = [
     }),
     ("loss from", |it, node, _| {
         it.nodes[node].lost_share[0] = 0.01;
-        (vec![node], "it sends went twice")
+        (vec![node], "segments from it went twice")
     }),
     ("loss to", |it, node, _| {
         it.nodes[node].lost_share[1] = 0.01;
-        (vec![node], "sent to it went twice")
+        (vec![node], "segments to it went twice")
     }),
     ("loss both", |it, node, _| {
         it.nodes[node].lost_share = [0.01; 2];
-        (vec![node], ", and ")
+        (vec![node], "segments both ways went twice")
     }),
     ("loss of a way", |it, node, other| {
         it.ways.push(WayModel { from: node, to: other, lost_share: 0.02, ..WAY });
@@ -79,15 +80,15 @@ const FAULTS: [(&str, Fault); 18] = [
     }),
     ("delay", |it, node, _| {
         it.nodes[node].delay_ns = [2e5; 2];
-        (vec![node], "its small messages take")
+        (vec![node], "its link delays small messages")
     }),
     ("delay from", |it, node, _| {
         it.nodes[node].delay_ns = [4e5, 0.0];
-        (vec![node], "small messages from it arrive")
+        (vec![node], "its link delays small messages")
     }),
     ("delay of a way", |it, node, other| {
         it.ways.push(WayModel { from: node, to: other, delay_ns: 6e5, ..WAY });
-        (vec![node, other], "small messages arrive")
+        (vec![node.min(other), node.max(other)], "this way delays small messages")
     }),
     ("jitter", |it, node, _| {
         it.nodes[node].jitter_ns = 4e5;
@@ -95,7 +96,7 @@ const FAULTS: [(&str, Fault); 18] = [
     }),
     ("mtu", |it, node, _| {
         it.nodes[node].mtu_bytes = 1400;
-        (vec![node], "packets have 1400 bytes, those of the others 1500")
+        (vec![node], "packets of 1400 bytes, but 1500 bytes on")
     }),
     ("switch", |it, node, _| {
         let nodes = on_one_switch(it, node);
@@ -104,7 +105,7 @@ const FAULTS: [(&str, Fault); 18] = [
             return (vec![node], "packets");
         }
         nodes.iter().for_each(|node| it.nodes[*node].link_mbps = [LINK_MBPS / 3.3; 2]);
-        (nodes, "the switches differ")
+        (nodes, "their switch is slow: streams both ways")
     }),
 ];
 

@@ -4,7 +4,7 @@ pub mod cluster_model;
 
 use super::*;
 use crate::choice::{PairValues, choose};
-use crate::cluster::{Missing, Trip};
+use crate::cluster::{Missing, NodePair, Trip};
 use cluster_model::cluster_of;
 use std::collections::BTreeMap;
 
@@ -182,16 +182,16 @@ fn one_way_slowness_and_jitter_are_distinguished() {
     );
     let jitter = only(&cluster(8, 4, Put::Jitter(5), true, 1));
     assert_eq!(jitter.kind, ClusterFaultKind::Jittery);
-    assert_eq!(jitter.sentence, "n5: its small messages have high jitter on 7 of 7 pairs");
+    assert!(jitter.sentence.starts_with("n5: its link has jitter: small messages scatter by "));
 }
 
 #[test]
 fn wide_scatter_is_jitter_and_shift_is_slowness() {
     let mut cluster = cluster(8, 4, Put::Nothing, true, 1);
-    for ([p10_ns, median_ns, p90_ns], kind, scatters) in [
-        ([217_000.0, 460_000.0, 708_000.0], ClusterFaultKind::Jittery, true),
-        ([440_000.0, 450_000.0, 470_000.0], ClusterFaultKind::Slow, false),
-        ([500_000.0, 560_000.0, 900_000.0], ClusterFaultKind::Slow, true),
+    for ([p10_ns, median_ns, p90_ns], kind) in [
+        ([217_000.0, 460_000.0, 708_000.0], ClusterFaultKind::Jittery),
+        ([440_000.0, 450_000.0, 470_000.0], ClusterFaultKind::Slow),
+        ([500_000.0, 560_000.0, 900_000.0], ClusterFaultKind::Slow),
     ] {
         for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes.contains(&5)) {
             (pair.trips[0].p10_ns, pair.trips[0].median_ns, pair.trips[0].p90_ns) =
@@ -199,7 +199,6 @@ fn wide_scatter_is_jitter_and_shift_is_slowness() {
         }
         let found = only(&cluster);
         assert_eq!((found.kind, &found.nodes[..]), (kind, &["n5".to_owned()][..]));
-        assert_eq!(found.sentence.contains("jitter"), scatters, "{found:#?}");
     }
 }
 
@@ -240,7 +239,7 @@ fn differing_facts_clocks_and_packet_sizes_are_reported() {
         sentences,
         [
             "n9 could not be measured: it did not answer within 60 s",
-            "n1: its packets have 9000 bytes, those of the others 1500",
+            "n1: packets of 9000 bytes, but 1500 bytes on 7 of 8 nodes",
             "n4: its clock is 3.000 s ahead of those of the others",
             "n6: CPUs 7, but 8 on 7 of 8 nodes",
         ]
@@ -297,33 +296,21 @@ fn port_as_slow_as_the_uplink_is_named() {
 }
 
 #[test]
-fn late_nodes_and_pairs_are_reported_with_their_direction() {
+fn late_nodes_and_pairs_are_reported() {
     for seed in 0..10 {
         let node = seed as usize % 8;
         let late = 4e5;
-        let early = 0.0;
-        for (delays, words) in [
-            ([late, late], "its small messages take"),
-            ([late, early], "small messages from it arrive"),
-            ([early, late], "small messages to it arrive"),
-        ] {
+        for delays in [[late, late], [late, 0.0], [0.0, late]] {
             let found = only(&cluster(8, 4, Put::Late(node, delays), true, seed));
-            assert!(
-                found.nodes == [format!("n{node}")] && found.sentence.contains(words),
-                "n{node} {delays:?}: {found:?}"
-            );
+            let words = format!("n{node}: its link delays small messages: they take ");
+            assert!(found.sentence.starts_with(&words), "{delays:?}: {found:?}");
+            let other = (node + 5) % 8;
+            let low = node.min(other);
+            let high = node.max(other);
+            let found = only(&cluster(8, 4, Put::LateWay(low, high, delays), true, seed));
+            let words = format!("n{low} and n{high}: this way delays small messages: they take ");
+            assert!(found.sentence.starts_with(&words), "{delays:?}: {found:?}");
         }
-        let other = (node + 5) % 8;
-        let low = node.min(other);
-        let high = node.max(other);
-        for (delays, from, to) in [([late, early], low, high), ([early, late], high, low)] {
-            let told = only(&cluster(8, 4, Put::LateWay(low, high, delays), true, seed)).sentence;
-            let words = format!("n{from} to n{to}: small messages arrive ");
-            assert!(told.starts_with(&words), "{told}");
-        }
-        let (nodes, sentences) =
-            named(&cluster(8, 4, Put::LateWay(low, high, [late; 2]), true, seed));
-        assert_eq!(nodes, [[format!("n{low}"), format!("n{high}")]], "{sentences}");
     }
 }
 
@@ -340,40 +327,6 @@ fn slow_uplink_is_attributed_to_its_switch() {
             assert!(found.sentence.starts_with(begin), "{found:#?}");
             assert!(found.sentence.contains(words) && found.one_way == one_way, "{found:#?}");
         }
-    }
-}
-
-#[test]
-fn pair_as_good_as_simultaneous_others_has_no_fault() {
-    let mut cluster = cluster(8, 4, Put::Way(1, 2, 3.0), true, 1);
-    assert_eq!(faults(&cluster).len(), 1);
-    let find = |cluster: &Cluster, nodes| {
-        cluster.pairs.iter().position(|pair| pair.nodes == nodes).unwrap()
-    };
-    let like = cluster.pairs[find(&cluster, [0, 3])].clone();
-    let at = find(&cluster, [1, 2]);
-    let look = |pair| beside::PairComparison::new(pair, &[&like], &[&like]).unwrap();
-    let [bad, well] = [&cluster.pairs[at], &like].map(look);
-    let mut judged = |looks: [_; 3]| {
-        cluster.pairs[at].beside = crate::Beside::of(&looks);
-        (faults(&cluster).len(), unsettled(&cluster))
-    };
-    assert_eq!(judged([bad; 3]).0, 1);
-    assert_eq!(judged([bad, well, well]), (0, Vec::new()));
-    assert_eq!(judged([bad, bad, well]), (0, vec![[1, 2]]));
-    assert!(crate::Beside::of(&[bad; 3]).unwrap().slowness[0].at_least > 2.5);
-}
-
-#[test]
-fn no_pair_is_compared_with_itself() {
-    let cluster = cluster(3, 3, Put::Nothing, true, 1);
-    let judgement = ClusterJudgement::of(&cluster);
-    let all: BTreeSet<[usize; 2]> = cluster.pairs.iter().map(|pair| pair.nodes).collect();
-    let mut rng = fastrand::Rng::with_seed(17);
-    let like = crate::lead::again::like(&cluster, &judgement, [&all, &all], &mut rng);
-    assert_eq!(like.len(), 3);
-    for (pair, like) in like {
-        assert!(like.len() == 2 && !like.contains(&pair), "{pair:?}: {like:?}");
     }
 }
 

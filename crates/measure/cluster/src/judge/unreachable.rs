@@ -1,9 +1,10 @@
 //! If no partner reaches a node, the node is blamed, not its partners.
 
-use super::{ClusterFault, ClusterFaultKind, Court};
+use super::{ClusterFault, ClusterFaultKind};
+use crate::choice::grouped;
 use crate::cluster::{Cluster, Missing};
 use crate::topology::short;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The smallest number of partners that miss a blamed node.
 const FEWEST_PARTNERS: usize = 2;
@@ -27,49 +28,32 @@ fn explained_by(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Mi
     let mut left = missing.to_vec();
     left.retain(|one| one.nodes.len() == 1 || !one.nodes.iter().any(|node| gone.contains(node)));
     loop {
-        let mut partners = BTreeMap::<&str, BTreeSet<&str>>::new();
-        for one in &left {
-            if let [a, b] = &one.nodes[..] {
-                partners.entry(a).or_default().insert(b);
-                partners.entry(b).or_default().insert(a);
-            }
-        }
+        let pairs = left.iter().filter_map(|one| <[String; 2]>::try_from(one.nodes.clone()).ok());
+        let partners = grouped(pairs.flat_map(|[a, b]| [(a.clone(), b.clone()), (b, a)]));
         let most = partners
-            .iter()
+            .into_iter()
             .filter(|(node, all)| all.len() >= FEWEST_PARTNERS && all.len() > measured(node))
             .max_by_key(|(_, all)| all.len());
         let Some((node, all)) = most else { return left };
-        let who = short(&all.iter().copied().collect::<Vec<_>>());
-        let nodes = vec![(*node).to_owned()];
-        let (own, others): (Vec<Missing>, Vec<Missing>) =
-            left.into_iter().partition(|one| one.nodes.len() == 2 && one.nodes.contains(&nodes[0]));
-        let why = own.first().map_or("", |one| &one.why);
+        let who = short(&all.iter().map(String::as_str).collect::<Vec<_>>());
+        let is_of_node = |one: &Missing| one.nodes.len() == 2 && one.nodes.contains(&node);
+        let why = left.iter().find(|one| is_of_node(one)).map_or("", |one| one.why.as_str());
         let why = format!("{who} cannot measure the path to it: {why}");
-        left = [vec![Missing { nodes, why }], others].concat();
+        left.retain(|one| !is_of_node(one));
+        left.insert(0, Missing { nodes: vec![node], why });
     }
 }
 
-impl Court<'_> {
-    pub fn unreachable(&self) -> Vec<ClusterFault> {
-        explained(self.cluster)
-            .into_iter()
-            .map(|missing| {
-                let sentence = format!(
-                    "{} could not be measured: {}",
-                    missing.nodes.join(" to "),
-                    missing.why
-                );
-                ClusterFault {
-                    kind: ClusterFaultKind::Unreachable,
-                    nodes: missing.nodes,
-                    one_way: false,
-                    factor: None,
-                    sentence,
-                    place: None,
-                }
-            })
-            .collect()
-    }
+pub fn faults(cluster: &Cluster) -> Vec<ClusterFault> {
+    let faults = explained(cluster).into_iter().map(|missing| ClusterFault {
+        kind: ClusterFaultKind::Unreachable,
+        sentence: format!("{} could not be measured: {}", missing.nodes.join(" to "), missing.why),
+        nodes: missing.nodes,
+        one_way: false,
+        factor: None,
+        part: None,
+    });
+    faults.collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Rank 0 and its ranks as threads of one process, connected over TCP.
 
 use super::*;
-use crate::cluster::{Beside, ConnectionEnd, ExcessFactor};
+use crate::cluster::ConnectionEnd;
 use crate::meeting::Meeting;
 use crate::secret::Secret;
 use std::path::Path;
@@ -177,7 +177,6 @@ fn rounds_use_no_node_twice() {
 
 #[test]
 fn reversed_pair_swaps_every_direction() {
-    let shown = |factor: f64| ExcessFactor { factor, at_least: factor, like: None };
     let end =
         |mtu_bytes: u32| ConnectionEnd { mtu_bytes: Some(mtu_bytes), ..ConnectionEnd::default() };
     let pair = NodePair {
@@ -190,18 +189,12 @@ fn reversed_pair_swaps_every_direction() {
         clock_offset_ns: Some(9.0),
         mtu_bytes: Some(1500),
         ends: Some([end(1500), end(9000)]),
-        beside: Some(Beside {
-            looks: 3,
-            slowness: [shown(1.0), shown(4.0)],
-            time: shown(1.0),
-            scatter: shown(1.0),
-        }),
+        beside: None,
     };
     let other = turned(&pair, [0, 1]);
     assert_eq!((other.rate_mbps, other.gap_ns), ([2.0, 1.0], [4.0, 3.0]));
     assert_eq!((other.retransmits, other.segments), ([6, 5], [8, 7]));
     assert_eq!((other.clock_offset_ns, other.mtu_bytes), (Some(-9.0), Some(9000)));
-    assert_eq!(other.beside.unwrap().slowness.map(|shown| shown.factor), [4.0, 1.0]);
     assert_eq!(turned(&other, [0, 1]), pair);
 }
 

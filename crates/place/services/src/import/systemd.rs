@@ -4,8 +4,6 @@
 //! The settings are those of systemd.exec(5) and systemd.resource-control(5). Lists add up; an
 //! empty one drops earlier ones. A unit runs on the CPUs that it and all its slices allow.
 
-mod specifiers;
-
 use super::lists::{ListSpelling, parse};
 use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat};
 use crate::Service;
@@ -203,10 +201,7 @@ impl UnitSettings {
             "NUMAMask" if value == "all" => self.numa_mask = CpuSet::default(),
             "NUMAPolicy" => value.clone_into(&mut self.numa_policy),
             "CPUSetPartition" => self.is_partition = matches!(value, "root" | "isolated"),
-            "Slice" => {
-                let slice = specifiers::expanded(value, unit).unwrap_or_else(|| value.to_owned());
-                self.slice = Some(slice).filter(|slice| !slice.is_empty());
-            }
+            "Slice" => self.slice = Some(value.to_owned()).filter(|slice| !slice.is_empty()),
             _ => self.set_list(unit, key, value, seats),
         }
     }
@@ -223,9 +218,8 @@ impl UnitSettings {
             *list = CpuSet::default();
             return;
         }
-        let text = specifiers::expanded(value, unit).unwrap_or_default();
         let (reversed, ranges): (Vec<&str>, Vec<&str>) =
-            text.split([',', ' ', '\t']).filter(|range| !range.is_empty()).partition(is_reversed);
+            value.split([',', ' ', '\t']).filter(|range| !range.is_empty()).partition(is_reversed);
         seats.remarks.extend(reversed.iter().map(|range| ImportRemark::ReversedRange {
             unit: unit.to_owned(),
             key: key.to_owned(),
@@ -235,7 +229,7 @@ impl UnitSettings {
         let read = parse(&ranges.join(" "), ListSpelling::Systemd);
         match read.filter(|read| !read.is_empty() || !reversed.is_empty()) {
             Some(read) => *list = list.with(&read),
-            // systemd ignores such a setting, or evaluates it when the unit starts.
+            // systemd ignores such a setting, or evaluates its specifiers when the unit starts.
             None => {
                 seats.remarks.push(ImportRemark::UnreadSetting {
                     unit: unit.to_owned(),

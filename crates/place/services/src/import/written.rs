@@ -1,7 +1,6 @@
 //! The imported seats, as entries of `services.toml` and as a plan without a verdict.
 
 use super::ImportedSeats;
-use crate::file::SharedComputer;
 use crate::plan::document::FORMAT;
 use crate::plan::request;
 use crate::plan::units::Units;
@@ -31,7 +30,7 @@ impl ImportedSeats {
             };
             (format!("{words} from {}", seat.sources.join(", ")), seat.service.clone())
         });
-        find::with_entries(known, self.housekeeping.as_deref(), entries)
+        find::with_entries(known, entries)
     }
 
     /// The plan of all services with CPUs.
@@ -68,13 +67,10 @@ impl ImportedSeats {
             let services = counted(self.seats.len(), "service");
             return Err(WrittenPlanError(format!("the files name CPUs for none of {services}")));
         }
-        let computer =
-            SharedComputer { housekeeping: self.housekeeping.clone(), ..SharedComputer::default() };
-        let units = Units::of(profile, None, &computer.housekeeping_cpus());
+        let units = Units::of(profile, None, &CpuSet::default());
         Ok(ServicesPlan {
             format: FORMAT.to_owned(),
             machine: profile.name.clone(),
-            computer,
             services,
             caches: request::caches(&units),
             distances_are_assumed: units.distances_are_assumed,
