@@ -3,7 +3,9 @@
 pub(crate) mod channels;
 mod charts;
 pub(crate) mod ranking;
+pub(crate) mod stats;
 
 pub use channels::channels;
 pub use charts::{Chart, charts};
 pub use ranking::ranking;
+pub use stats::stats;
