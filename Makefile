@@ -2,7 +2,7 @@
 #
 #   make demo    measure this machine, import matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
-#   make papers  the published experiments: builds seatmap-papers, ranks a ring on a PlayStation 3, runs the papers' tests
+#   make papers  the published experiments: builds seatmap-papers, draws three of them, runs the papers' tests
 #   make lab     quiet cells on emulated computers, killed at every step, and each verb on an emulated Arm computer (one
 #                hour; needs qemu)
 #   make lab-tested  every verb on every computer of the lab, into docs/src/tested.md, and four services on one of them,
@@ -63,9 +63,14 @@ build:
 build-papers:
 	$(CARGO) build --release --locked --package seatmap-papers
 
-# Ranks every mapping of a ring of six tasks on a PlayStation 3. The papers' tests make machines with seatmap.
+# The papers' tests make machines with seatmap.
 papers: build-papers programs-in-c
-	$(PAPERS) rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --runs 3 --html demo/ps3.html
+	$(PAPERS) rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --runs 3 --svg demo/keller.svg
+	$(PAPERS) stats --on cell-qs20 --svg demo/cellstats.svg >demo/cellstats.txt
+	$(PAPERS) channels curve --line 9 --on xeon-phi-5110p --svg demo/liu.svg
+	@echo "demo/keller.svg: all mappings of a ring on a PlayStation 3, by their time"
+	@echo "demo/cellstats.svg: what communicating costs on a dual Cell blade (demo/cellstats.txt in numbers)"
+	@echo "demo/liu.svg: the distances of a Xeon Phi's cores from core 0, over a line with its directory at core 125"
 	$(CARGO) build --locked --package seatmap
 	$(CARGO) test --locked --package 'seatmap-papers*' --package seatmap-cell-sim --package seatmap-controller \
 		--package seatmap-experiments --package seatmap-libspe2 --package seatmap-ninep --package seatmap-spe \
@@ -176,6 +181,7 @@ programs: build
 
 studies: build-papers programs-in-c
 	$(PAPERS) study all --write docs/papers/studies
+	./scripts/verdicts --write >/dev/null
 
 pictures: build
 	./scripts/pictures $(SEATMAP) docs/pictures

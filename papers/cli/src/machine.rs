@@ -69,37 +69,39 @@ pub fn runner(
     what: Capability,
     changes: &FigureChanges,
 ) -> Result<ExperimentRunner, CliError> {
-    let changes = &changes.set;
     match opened(name)? {
         Opened::CellBe(_) if what == Capability::RunsLines => Err(CliError::input(format!(
             "{name} is a model of the Cell: it cannot run programs that share cache lines; \
              'seatmap-papers place' runs messages on it"
         ))),
-        Opened::CellBe(model) => changes
-            .iter()
-            .try_fold((*model).clone(), |model, change| {
-                model.with_figure(&change.key, change.value)
-            })
-            .map(|model| ExperimentRunner::CellBe(Arc::new(model)))
-            .map_err(CliError::input),
-        Opened::Other(_) if !changes.is_empty() => Err(CliError::input(format!(
+        Opened::CellBe(model) => changed(&model, changes).map(ExperimentRunner::CellBe),
+        Opened::Other(_) if !changes.set.is_empty() => Err(CliError::input(format!(
             "--set changes figures of a Cell model, but {name} is not one"
         ))),
         Opened::Other(machine) => Ok(machine.runner(what).map_err(CliError::input)?.into()),
     }
 }
 
-/// Opens a Cell model.
+/// Opens a Cell model with changed figures.
 ///
 /// # Errors
-/// The machine does not exist, or is not a Cell model.
-pub fn cell(name: &str) -> Result<Arc<CellModel>, CliError> {
+/// The machine does not exist or is not a Cell model, or it cannot run with these figures.
+pub fn cell(name: &str, changes: &FigureChanges) -> Result<Arc<CellModel>, CliError> {
     match opened(name)? {
-        Opened::CellBe(model) => Ok(model),
+        Opened::CellBe(model) => changed(&model, changes),
         Opened::Other(_) => {
             Err(CliError::input(format!("{name} is not a model of the Cell; try --on cell-qs20")))
         }
     }
+}
+
+fn changed(model: &CellModel, changes: &FigureChanges) -> Result<Arc<CellModel>, CliError> {
+    changes
+        .set
+        .iter()
+        .try_fold(model.clone(), |model, change| model.with_figure(&change.key, change.value))
+        .map(Arc::new)
+        .map_err(CliError::input)
 }
 
 enum Opened {

@@ -62,6 +62,7 @@ __VECTOR_INLINE vec_float4 _load_vec_float4(float x, float y, float z, float w)
     return (vec_float4){x, y, z, w};
 }
 
+#define load_vec_float4(x, y, z, w) _load_vec_float4(x, y, z, w)
 #define sum_across_float3(v) _sum_across_float3(v)
 #define sum_across_float4(v) _sum_across_float4(v)
 #define dot_product3(a, b) _dot_product3(a, b)

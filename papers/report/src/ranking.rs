@@ -51,6 +51,9 @@ pub(crate) fn about(ranking: &Ranking) -> String {
     if setup.choice.sample.is_some() {
         about += "; a sample: the mappings below, the others at random";
     }
+    if setup.is_shuffled {
+        about += "; the times of each run exchanged at random";
+    }
     about
 }
 

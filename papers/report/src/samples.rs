@@ -19,6 +19,7 @@ pub fn ranking(runs: u32) -> Ranking {
         runs,
         variant: Variant::Pinned,
         seed: 1,
+        is_shuffled: false,
         choice: MappingChoice::default(),
     };
     let mut times = MappingTimes::new((0..6).collect(), runs);

@@ -102,6 +102,7 @@ mod tests {
             median,
             least: median,
             most: median,
+            slower: 0,
             search_seconds: 0.0,
             search_share: 0.0,
             mean_without_search: median,

@@ -75,6 +75,21 @@ pub fn survey(machine: &str, survey: &CellStatsSurvey) -> String {
     text
 }
 
+/// The points of all curves as a table of text.
+pub fn csv(survey: &CellStatsSurvey) -> String {
+    let mut text = "figure,curve,across,at,latency_ns,bandwidth_gbps\n".to_owned();
+    for figure in &survey.figures {
+        let SurveyFigure { title, across, .. } = figure;
+        for SurveySeries { name, points } in &figure.series {
+            for LatencyPoint { at, latency_ns, bandwidth_gbps } in points {
+                let gbps = bandwidth_gbps.map_or_else(String::new, |gbps| gbps.to_string());
+                text += &format!("\"{title}\",\"{name}\",{across},{at},{latency_ns},{gbps}\n");
+            }
+        }
+    }
+    text
+}
+
 /// Latency and bandwidth by size, one column per curve, every second size; "-" for a rejected size.
 fn table(figure: &SurveyFigure) -> String {
     let mut text = format!("\n{} (ns, GB/s)\n  {:>9}", figure.title, figure.across);

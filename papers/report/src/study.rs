@@ -5,14 +5,15 @@ mod figure;
 mod table;
 
 pub use claim::{ClaimKind, ClaimLimit, ClaimVerdict};
-pub use figure::{MeasuredFigure, StudyFigure};
+pub use figure::{FigureSource, MeasuredFigure, MeasuredNull, NullArm, StudyFigure};
 use seatmap_data::document::{visible, visible_lines};
 use seatmap_data::statistics::words::{self, counted};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 pub use table::{Column, FilledTable, StudyTable, TableRow};
 
 /// The format's name, in the `format` key.
-pub const FORMAT: &str = "seatmap-study/2";
+pub const FORMAT: &str = "seatmap-study/3";
 
 fn with_program(command: &str) -> String {
     format!("seatmap-papers {command}")
@@ -30,6 +31,9 @@ pub struct Study {
     pub title: String,
     /// The publication.
     pub paper: String,
+    /// The results that hold and those that do not, in three sentences: the page's beginning.
+    #[serde(default)]
+    pub holds: Option<String>,
     /// The experiment and its machine.
     pub about: String,
     /// Whether the figures are of the computer that runs the study, which the page then names.
@@ -122,7 +126,7 @@ impl Study {
     }
 }
 
-/// A picture of a study.
+/// A picture of a study, or a table of the points of its curves.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Picture {
@@ -156,11 +160,13 @@ pub struct JudgedStudy {
     pub tables: Vec<FilledTable>,
     /// Rows and tables that could not be run.
     pub not_run: Vec<NotRun>,
+    /// The time for all commands.
+    pub took: Duration,
 }
 
 /// A study as text for the terminal.
 pub fn text(judged: &JudgedStudy) -> String {
-    let JudgedStudy { study, found, tables, not_run } = judged;
+    let JudgedStudy { study, found, tables, not_run, .. } = judged;
     let mut text = format!("{}\n{}\n\n", line(&study.title), line(&study.about));
     text += &figures(found);
     for one in not_run {
@@ -197,8 +203,17 @@ fn figures(found: &[MeasuredFigure]) -> String {
         };
         let ratio = one.ratio.map_or_else(String::new, |ratio| format!(", ratio {ratio:.3}"));
         text += &format!("{:<10} {paper}; ours {}{ratio}; {}\n", "", ours.trim_end(), one.rule);
+        if let Some(null) = one.null.as_ref().filter(|null| null.ours.is_some()) {
+            text += &format!("{:<10} without the effect: {}\n", "", without(null));
+        }
     }
     text
+}
+
+/// The arm without the effect: its value, and the difference from the figure.
+fn without(null: &MeasuredNull) -> String {
+    let ours = null.ours.map_or_else(String::new, |ours| format!("{}: ", number(ours)));
+    ours + &line(&null.what)
 }
 
 /// Counts the figures of each verdict, and those not run. They are never added up: an input proves
@@ -213,24 +228,31 @@ fn summary(found: &[MeasuredFigure], not_run: usize) -> String {
     format!("{}: {}{unseen}.", counted(found.len() + not_run, "row"), counts.join(", "))
 }
 
-/// A study as a page of the guide.
+/// A study as a page of the guide: what holds, a picture, the rows, and the reasons for misses.
 pub fn markdown(judged: &JudgedStudy) -> String {
-    let JudgedStudy { study, found, tables, not_run } = judged;
-    let mut text = format!(
-        "# {}\n\n{}\n\n{}\n\n",
-        column(&study.title),
-        prose(&study.paper),
-        prose(&study.about)
-    );
+    let JudgedStudy { study, found, tables, not_run, took } = judged;
+    let mut text = format!("# {}\n", column(&study.title));
+    if let Some(holds) = &study.holds {
+        text += &format!("\n{}\n", prose(holds));
+    }
+    if found.iter().any(|one| one.ratio.is_some()) {
+        let title = "Ours over the published figure, row by row, with the tenth in grey";
+        text += &shown(title, &format!("{}.svg", study.name));
+    }
+    text += &format!("\n{}\n\n{}\n\n", prose(&study.paper), prose(&study.about));
     let has_rows = !(found.is_empty() && not_run.is_empty());
     let counts = if has_rows { summary(found, not_run.len()) + " " } else { String::new() };
-    text += &format!("{counts}`seatmap-papers study {}` prints this again.\n", study.name);
+    text += &format!(
+        "{counts}`seatmap-papers study {name}` prints this again, in {}. [{name}.csv]({name}.csv) \
+         has each row with its command.\n",
+        words::lasting(took.as_secs_f64()),
+        name = study.name
+    );
     if !found.is_empty() {
         text += &figure_table(found);
     }
     for picture in &study.picture {
-        let title = column(&picture.title);
-        text += &format!("\n![{title}]({})\n\n{title}\n", picture.file);
+        text += &shown(&picture.title, &picture.file);
     }
     for table in tables {
         text += &table.markdown();
@@ -245,27 +267,27 @@ pub fn markdown(judged: &JudgedStudy) -> String {
     if let Some(conclusion) = &study.conclusion {
         text += &format!("\n## What follows\n\n{}\n", prose(conclusion));
     }
-    text += "\n## The commands\n\n```sh\n";
-    let mut commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
-    commands.extend(tables.iter().flat_map(FilledTable::commands));
-    // Figures with the same command are consecutive.
-    commands.dedup();
-    for command in commands {
-        // Ratios and differences have two commands.
-        text += &format!("{}\n", line(command).replace(" / ", "\n").replace(" - ", "\n"));
+    text
+}
+
+fn shown(title: &str, file: &str) -> String {
+    let title = column(title);
+    if file.ends_with(".csv") {
+        return format!("\n[{title}]({file})\n");
     }
-    text + "```\n"
+    format!("\n![{title}]({file})\n\n{title}\n")
 }
 
 fn figure_table(found: &[MeasuredFigure]) -> String {
-    let mut text = "\n| verdict | in the paper | figure | published | ours | ratio | judged by |\n\
-                    |---|---|---|---|---|---|---|\n"
+    let mut text = "\n| verdict | in the paper | figure | published | ours | ratio | judged by \
+                    | without the effect |\n|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for one in found {
         let unit =
             if one.unit.is_empty() { String::new() } else { format!(" {}", column(&one.unit)) };
+        let null = one.null.as_ref().filter(|null| null.ours.is_some());
         text += &format!(
-            "| {} | {} | {} | {} | {}{unit} | {} | {} |\n",
+            "| {} | {} | {} | {} | {}{unit} | {} | {} | {} |\n",
             emphasised(one.verdict),
             column(&one.place),
             column(&one.what),
@@ -273,9 +295,56 @@ fn figure_table(found: &[MeasuredFigure]) -> String {
             number(one.ours),
             one.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
             column(&one.rule),
+            null.map_or_else(String::new, |null| column(&without(null))),
         );
     }
     text
+}
+
+/// The rows as a table of text: the verdict first, then the figures, the commands, and the arm
+/// without the effect.
+pub fn csv(judged: &JudgedStudy) -> String {
+    let mut text =
+        "verdict,place,figure,published,ours,unit,rule,command,null,null_ours,null_command\n"
+            .to_owned();
+    for one in &judged.found {
+        let (what, ours, command) = one
+            .null
+            .as_ref()
+            .map_or(("", None, ""), |null| (null.what.as_str(), null.ours, null.command.as_str()));
+        let says = one.says.clone().unwrap_or_default();
+        let figures = [
+            one.verdict.word(),
+            &one.place,
+            &one.what,
+            &one.published.map_or(says, |published| published.to_string()),
+            &one.ours.to_string(),
+            &one.unit,
+            &one.rule,
+            &one.command,
+            what,
+            &ours.map_or_else(String::new, |ours| ours.to_string()),
+            command,
+        ];
+        text += &(figures.map(cell).join(",") + "\n");
+    }
+    for one in &judged.not_run {
+        text += &(["not run", &one.place, &one.what].map(cell).join(",") + &",".repeat(8) + "\n");
+    }
+    for table in &judged.tables {
+        for (what, name, ours, command) in table.cells() {
+            let figure = format!("{}, {what}, {name}", table.title);
+            let known = ["table", "", &figure, "", &ours.to_string(), "", "", command];
+            text += &(known.map(cell).join(",") + ",,,\n");
+        }
+    }
+    text
+}
+
+/// A field of a table of text (RFC 4180).
+fn cell(text: &str) -> String {
+    let text = line(text);
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 /// A verdict's name, bold if the paper and Seatmap disagree.
@@ -309,33 +378,6 @@ fn disagreements(found: &[MeasuredFigure]) -> String {
         text += &format!("- **{}, {what}** ({}): {note}\n", column(&one.place), one.verdict.word());
     }
     text
-}
-
-/// The verdicts of studies as one table: the place in the paper, the study's row, and its verdict.
-pub fn verdicts(studies: &[JudgedStudy]) -> String {
-    let mut text = "| study | in the paper | row | verdict |\n|---|---|---|---|\n".to_owned();
-    for JudgedStudy { study, found, not_run, .. } in studies {
-        for one in found {
-            text += &format!(
-                "| [{name}](../studies/{name}.md) | {} | {} | {} |\n",
-                column(&one.place),
-                column(&one.what),
-                emphasised(one.verdict),
-                name = study.name,
-            );
-        }
-        for one in not_run {
-            text += &format!(
-                "| [{name}](../studies/{name}.md) | {} | {} | not run |\n",
-                column(&one.place),
-                column(&one.what),
-                name = study.name,
-            );
-        }
-    }
-    let all: Vec<MeasuredFigure> = studies.iter().flat_map(|one| one.found.clone()).collect();
-    let not_run = studies.iter().map(|one| one.not_run.len()).sum();
-    format!("# The verdicts of all studies\n\n{}\n\n{text}", summary(&all, not_run))
 }
 
 fn number(value: f64) -> String {

@@ -1,5 +1,6 @@
 //! Arguments of `seatmap-papers place` and `seatmap-papers measure`.
 
+use crate::figures::FigureChanges;
 use clap::{Args, ValueEnum};
 use seatmap_console::values::{cpus, duration, size};
 use seatmap_os::CpuList;
@@ -13,6 +14,8 @@ pub struct CellBePlaceArgs {
     /// The Cell model, such as cell-qs20, or a model file.
     #[arg(long, value_name = "MACHINE", default_value = "cell-qs20")]
     pub on: String,
+    #[command(flatten)]
+    pub figures: FigureChanges,
     /// The communication pattern of the tasks: a generator such as ring:8 ('seatmap pattern list'),
     /// or a file; '-' is stdin.
     #[arg(long, value_name = "PATTERN")]

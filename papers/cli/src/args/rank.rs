@@ -108,6 +108,10 @@ pub struct RankStudy {
     /// The seed of random choices.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Exchange the times of each run at random among the mappings: a ranking without any effect of
+    /// the mapping, to compare with.
+    #[arg(long, conflicts_with_all = ["shard", "spread", "resume", "counters"])]
+    pub shuffled: bool,
     /// Write the PMU counts of the first run of the best and the worst mapping; only for models.
     #[arg(long, value_name = "FILE")]
     pub counters: Option<PathBuf>,

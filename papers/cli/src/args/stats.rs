@@ -64,6 +64,12 @@ pub struct Stats {
     /// Write one self-contained page with all figures.
     #[arg(long, value_name = "FILE", conflicts_with = "function")]
     pub html: Option<PathBuf>,
+    /// Draw the curves of all figures.
+    #[arg(long, value_name = "FILE", conflicts_with = "function")]
+    pub svg: Option<PathBuf>,
+    /// Write the points of all curves as a table.
+    #[arg(long, value_name = "FILE", conflicts_with = "function")]
+    pub csv: Option<PathBuf>,
     /// Print one JSON document on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

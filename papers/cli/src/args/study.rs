@@ -9,7 +9,7 @@ pub struct StudyArgs {
     /// study file, whose commands are run.
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// Write a page with pictures for each study to this folder.
+    /// Write a page for each study to this folder, with pictures and its rows as CSV.
     #[arg(long, value_name = "FOLDER")]
     pub write: Option<PathBuf>,
     /// Print one JSON document on stdout, and nothing else.

@@ -27,7 +27,7 @@ pub fn run(typed: &CellBePlaceArgs) -> Result<(), CliError> {
     if on_stdout + usize::from(typed.json) > 1 {
         return Err(CliError::input("only one of --json, -o - and --svg - can have stdout"));
     }
-    let model = machine::cell(&typed.on)?;
+    let model = machine::cell(&typed.on, &typed.figures)?;
     let pattern = pattern_input::pattern(&typed.pattern)?;
     let messages = Messages::new(model, &pattern, typed)?;
     let profile = profile(&messages.model)?;

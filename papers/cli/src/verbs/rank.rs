@@ -101,6 +101,9 @@ fn study(
     if !study.timed(&runner, bed.as_mut())? {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
+    if setup.is_shuffled {
+        times.shuffle(setup.seed);
+    }
     let ranking = Ranking::new(setup, typed.shard, &times);
     let ranking = ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?;
     // Before the journal is removed: a full disk must not cost the whole study.

@@ -19,7 +19,7 @@ use seatmap_experiments::cell_stats::{
 use seatmap_experiments::primitives::{self, PrimitiveTimes};
 use seatmap_machines::catalog::Capability;
 use seatmap_machines::host::topology;
-use seatmap_papers_report::{html, stats};
+use seatmap_papers_report::{html, stats, svg};
 use seatmap_sim::{CoherentBed, CoherentModel};
 use serde::Serialize;
 use std::sync::Arc;
@@ -254,14 +254,23 @@ fn surveyed<B: Bed>(
 }
 
 fn all(typed: &Stats, machine: &str, survey: CellStatsSurvey) -> Result<(), CliError> {
-    if let Some(page) = output::beside(typed.html.as_deref(), None, "--html")? {
-        page.write(&html::stats(machine, &survey))?;
+    let files: [(_, _, &dyn Fn() -> String); 3] = [
+        (&typed.html, "--html", &|| html::stats(machine, &survey)),
+        (&typed.svg, "--svg", &|| svg::stats(&survey)),
+        (&typed.csv, "--csv", &|| stats::csv(&survey)),
+    ];
+    let mut on_stdout = typed.json.then_some("--json");
+    for (path, option, text) in files {
+        let Some(to) = output::beside(path.as_deref(), on_stdout, option)? else { continue };
+        to.write(&text())?;
+        on_stdout = on_stdout.or((to == Destination::Stdout).then_some(option));
     }
     if typed.json {
         let recommendations = stats::recommendations(&survey);
         return output::json(&All { format: FORMAT, machine, survey: &survey, recommendations });
     }
-    output::print(&stats::survey(machine, &survey))
+    // Text after a file on stdout would become part of it.
+    on_stdout.map_or_else(|| output::print(&stats::survey(machine, &survey)), |_| Ok(()))
 }
 
 fn failed<E: std::error::Error + 'static>(

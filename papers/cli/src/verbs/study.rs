@@ -8,14 +8,14 @@ use seatmap_console::{here, input};
 use seatmap_data::document::visible_lines;
 use seatmap_os::limited;
 use seatmap_papers_report::study::{
-    FORMAT, FilledTable, JudgedStudy, MeasuredFigure, NotRun, Study, StudyFigure, markdown, text,
-    verdicts,
+    FORMAT, FigureSource, FilledTable, JudgedStudy, MeasuredFigure, NotRun, Study, StudyFigure,
+    csv, markdown, text,
 };
 use seatmap_report::counted;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const STUDIES: [&str; 9] = [
     include_str!("../../../studies/cellstats/study.toml"),
@@ -46,10 +46,6 @@ pub fn run(typed: &StudyArguments) -> Result<(), CliError> {
             output::print(&(visible_lines(text(&judged)) + "\n"))?;
         }
         all.push(judged);
-    }
-    if let Some(folder) = typed.write.as_ref().filter(|_| all.len() > 1) {
-        let table = visible_lines(verdicts(&all));
-        Destination::new(&folder.join("verdicts.md"))?.write(&table)?;
     }
     if typed.json {
         output::json(&document(&all))?;
@@ -124,10 +120,11 @@ fn read(path: &Path, text: &str) -> Result<Study, CliError> {
 }
 
 fn judged(study: Study, runs: &mut Runs) -> JudgedStudy {
+    let began = Instant::now();
     let mut not_run = Vec::new();
     let found = figures(&study, runs, &mut not_run);
     let tables = tables(&study, runs, &mut not_run);
-    JudgedStudy { study, found, tables, not_run }
+    JudgedStudy { study, found, tables, not_run, took: began.elapsed() }
 }
 
 fn figures(study: &Study, runs: &mut Runs, not_run: &mut Vec<NotRun>) -> Vec<MeasuredFigure> {
@@ -135,8 +132,8 @@ fn figures(study: &Study, runs: &mut Runs, not_run: &mut Vec<NotRun>) -> Vec<Mea
     let mut found = Vec::new();
     for (done, figure) in study.figure.iter().enumerate() {
         bar.show(done, study.figure.len());
-        match runs.ours(figure) {
-            Ok(ours) => found.push(figure.beside(ours)),
+        match runs.measured(figure) {
+            Ok(measured) => found.push(measured),
             Err(why) => {
                 not_run.push(NotRun { place: figure.place.clone(), what: figure.what.clone(), why })
             }
@@ -169,8 +166,12 @@ fn tables(study: &Study, runs: &mut Runs, not_run: &mut Vec<NotRun>) -> Vec<Fill
 fn write(judged: &JudgedStudy, folder: &Path) -> Result<(), CliError> {
     let study = &judged.study;
     std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
-    let page = folder.join(format!("{}.md", study.name));
-    Destination::new(&page)?.write(&visible_lines(markdown(judged)))?;
+    let rows = seatmap_papers_report::svg::study(&judged.found);
+    let files = [("md", Some(markdown(judged))), ("csv", Some(csv(judged))), ("svg", rows)];
+    for (ending, text) in files.into_iter().filter_map(|(ending, text)| Some((ending, text?))) {
+        let file = folder.join(format!("{}.{ending}", study.name));
+        Destination::new(&file)?.write(&visible_lines(text))?;
+    }
     for picture in &study.picture {
         let file = folder.join(&picture.file).display().to_string();
         // Replaced after splitting, because a folder's name may contain spaces.
@@ -186,25 +187,38 @@ fn write(judged: &JudgedStudy, folder: &Path) -> Result<(), CliError> {
 struct Runs(HashMap<String, Result<serde_json::Value, String>>);
 
 impl Runs {
-    /// Our figure: the quantity of its command, divided by or minus that of another command.
-    fn ours(&mut self, figure: &StudyFigure) -> Result<f64, String> {
-        let mut ours = self.quantity(&figure.command, figure)?;
-        if let Some(over) = &figure.over {
-            ours /= self.quantity(over, figure)?;
+    /// Our figure, and if it agrees with the paper, that of the arm without the effect, which can
+    /// only take an agreement away.
+    fn measured(&mut self, figure: &StudyFigure) -> Result<MeasuredFigure, String> {
+        let ours = self.ours(&figure.source)?;
+        let null = figure.null.as_ref().filter(|_| figure.verdict(ours).is_agreement());
+        let null = null.map(|arm| self.ours(&arm.source)).transpose()?;
+        Ok(figure.beside(ours, null))
+    }
+
+    /// The quantity of the source's command, divided by or minus that of another command.
+    fn ours(&mut self, source: &FigureSource) -> Result<f64, String> {
+        let mut ours = self.quantity(&source.command, source)?;
+        if let Some(over) = &source.over {
+            ours /= self.quantity(over, source)?;
         }
-        if let Some(minus) = &figure.minus {
-            ours -= self.quantity(minus, figure)?;
+        if let Some(minus) = &source.minus {
+            ours -= self.quantity(minus, source)?;
         }
         Ok(ours)
     }
 
-    /// A command's value, divided by another value of the same command if the figure has one.
-    fn quantity(&mut self, command: &str, figure: &StudyFigure) -> Result<f64, String> {
-        let value = self.value(command, &figure.value)?;
-        match &figure.over_value {
-            Some(divisor) => Ok(value / self.value(command, divisor)?),
-            None => Ok(value),
+    /// A command's value, divided by or minus another value of the same command if the figure has
+    /// one.
+    fn quantity(&mut self, command: &str, source: &FigureSource) -> Result<f64, String> {
+        let mut value = self.value(command, &source.value)?;
+        if let Some(divisor) = &source.over_value {
+            value /= self.value(command, divisor)?;
         }
+        if let Some(less) = &source.minus_value {
+            value -= self.value(command, less)?;
+        }
+        Ok(value)
     }
 
     fn value(&mut self, command: &str, pointer: &str) -> Result<f64, String> {

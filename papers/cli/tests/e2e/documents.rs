@@ -35,18 +35,19 @@ fn ranking_strings_are_escaped() {
 /// A study with text in each place. One command provides all figures.
 fn study() -> Value {
     let command = "rank --on cell-ps3 --pattern ring:3 --runs 1";
-    json!({ "format": "seatmap-study/2", "name": "own", "title": "A title", "paper": "Nobody 2026",
-        "about": "Some words.", "conclusion": "It works.",
+    json!({ "format": "seatmap-study/3", "name": "own", "title": "A title", "paper": "Nobody 2026",
+        "holds": "A cost holds.", "about": "Some words.", "conclusion": "It works.",
         "figure": [{ "place": "table 1", "what": "a cost", "command": command, "over": command,
             "value": "/best_mean_ns", "over_value": "/best_mean_ns", "published": 7.0,
-            "unit": "ns", "kind": "check", "note": "It is not seven." },
+            "null": { "what": "another cost", "command": command }, "unit": "ns", "kind": "check",
+            "note": "It is not seven." },
             { "place": "section 2", "what": "a change", "command": command, "minus": command,
-            "value": "/best_mean_ns", "says": "It grows.", "above": 1.0, "unit": "ns",
-            "kind": "check" }],
+            "value": "/best_mean_ns", "says": "It grows.", "above": 1.0,
+            "null": { "what": "no change" }, "unit": "ns", "kind": "check" }],
         "table": [{ "title": "A table", "about": "Costs.", "rows": "placement", "value": "/best_mean_ns",
             "column": [{ "name": "once", "word": "--seed 1" }],
             "row": [{ "what": "a row", "command": format!("{command} COLUMN"), "note": "One row." }] }],
-        "picture": [{ "title": "A picture", "file": "own.svg",
+        "picture": [{ "title": "A picture", "file": "ranking.svg",
             "command": "rank --on cell-ps3 --pattern ring:3 --runs 1 --svg FILE" }] })
 }
 
@@ -84,11 +85,13 @@ fn study_strings_are_escaped() {
             let page = place.read("pages/own.md");
             assert_shown(&pointer, page.as_bytes());
             assert!(!page.contains("<script>"), "{pointer}: {page}");
+            assert_shown(&pointer, place.read("pages/own.csv").as_bytes());
             pages += 1;
         }
     }
     assert!(pages > 10, "{pages}");
     let entries =
         std::fs::read_dir(place.path("pages")).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(entries.filter(|name| name != "own.md" && name != "own.svg").count(), 0);
+    let own = ["own.csv", "own.md", "own.svg", "ranking.svg"];
+    assert_eq!(entries.filter(|name| !own.iter().any(|own| name == own)).count(), 0);
 }

@@ -17,6 +17,14 @@ fn place_time_matches_best_ranked_mapping() {
 }
 
 #[test]
+fn changed_figure_changes_the_cost() {
+    let place = Place::new();
+    let cost = |more: &str| place.json((RING, "--kicks 10 --json", more))["cost"].number();
+    assert!(cost("--set beats=16") > 1.5 * cost(""));
+    assert_contains(&place.refusal((RING, "--set nothing=1")), "unknown figure 'nothing'");
+}
+
+#[test]
 fn picture_shows_simulated_link_traffic() {
     let place = Place::new();
     let on = "place --on cell-qs20 --pattern pairs:6 --kicks 10";

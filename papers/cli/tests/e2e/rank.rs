@@ -31,6 +31,21 @@ fn output_is_independent_of_thread_count() {
 }
 
 #[test]
+fn shuffling_exchanges_the_times_of_a_run() {
+    let place = Place::new();
+    let usual = place.json(study("1 --json"));
+    let shuffled = place.json(study("1 --shuffled --json"));
+    assert_eq!((&usual["is_shuffled"], &shuffled["is_shuffled"]), (&Value::Null, &true.into()));
+    for key in ["best_mean_ns", "worst_mean_ns", "median_ns"] {
+        assert_eq!(usual[key], shuffled[key], "{key}");
+    }
+    assert_ne!(usual["ranking"][0]["mapping"], shuffled["ranking"][0]["mapping"]);
+    assert_eq!(shuffled["ranking"][1]["run_ranks"], serde_json::json!([2]));
+    let refusal = place.refusal(study("1 --shuffled --shard 1/2"));
+    assert_contains(&refusal, "--shuffled");
+}
+
+#[test]
 fn variant_direction_and_packet_change_times() {
     let place = Place::new();
     let short = "--rounds 3 --runs 1 --sample 20 --json";

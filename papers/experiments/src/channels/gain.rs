@@ -29,6 +29,8 @@ pub struct SeatGain {
     pub least: f64,
     /// The largest speed-up.
     pub most: f64,
+    /// The number of comparisons in which the placed run with its search is slower.
+    pub slower: usize,
     /// The mean of (T2 - T1) / (T4 - T3): with known homes.
     pub mean_without_search: f64,
     /// The smallest of these.
@@ -55,6 +57,7 @@ impl SeatGain {
             median: median(&speed_ups).unwrap_or(f64::NAN),
             least: least(&speed_ups),
             most: most(&speed_ups),
+            slower: speed_ups.iter().filter(|speed_up| **speed_up < 1.0).count(),
             mean_without_search: without_search.iter().sum::<f64>() / times.len().max(1) as f64,
             least_without_search: least(&without_search),
             most_without_search: most(&without_search),
@@ -95,6 +98,8 @@ mod tests {
             ComparisonTimes { usual: 300, search: 50, placed: 100 },
             ComparisonTimes { usual: 100, search: 0, placed: 100 },
         ];
+        let lucky = ComparisonTimes { usual: 100, search: 5, placed: 100 };
+        assert_eq!(SeatGain::of(&[lucky, times[0]], 1.0).slower, 1);
         let gain = SeatGain::of(&times, 1.0);
         assert_eq!(
             (gain.speed_ups.as_slice(), gain.mean, gain.mean_without_search),

@@ -157,6 +157,10 @@ pub struct RankedMapping {
     /// The time of each run.
     #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(range(min = 0))))]
     pub runs_ns: Vec<f64>,
+    /// The rank in each run, from 1. Equal times share the better rank.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub run_ranks: Vec<usize>,
     /// Whether it may be the best; null for a single run.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub may_be_best: Option<bool>,

@@ -5,6 +5,7 @@ use super::figures::{
 };
 use super::mcb::{self, may_be_best};
 use super::{MappingTimes, MappingTrial, RankingError, Setup, Shard, named::named};
+use seatmap_data::statistics::sorted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -164,6 +165,7 @@ fn rows(
     let rows: Vec<&[f64]> = times.rows().collect();
     let means: Vec<f64> =
         rows.iter().map(|row| decimals(row.iter().sum::<f64>() / row.len() as f64)).collect();
+    let runs: Vec<Vec<f64>> = (0..times.runs()).map(|run| sorted(&times.of_run(run))).collect();
     let mut order: Vec<usize> = (0..rows.len()).collect();
     // Stable: equal means stay in the order of indices.
     order.sort_by(|a, b| means[*a].total_cmp(&means[*b]));
@@ -176,6 +178,11 @@ fn rows(
             index: times.indices()[*row],
             mean_ns: means[*row],
             runs_ns: rows[*row].to_vec(),
+            run_ranks: runs
+                .iter()
+                .zip(rows[*row])
+                .map(|(run, ns)| run.partition_point(|other| other < ns) + 1)
+                .collect(),
             may_be_best: flags.map(|flags| flags[*row]),
         })
         .collect();

@@ -69,6 +69,10 @@ pub struct Setup {
     pub variant: Variant,
     /// The seed of random choices: the sample, the seats and the start skew of each run.
     pub seed: u64,
+    /// Whether the times of each run were exchanged at random among the mappings, so that they show
+    /// a ranking without any effect of the mapping.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shuffled: bool,
     /// The mappings to run.
     #[serde(flatten)]
     pub choice: MappingChoice,
@@ -197,6 +201,7 @@ impl Setup {
             ("other --runs", self.runs != other.runs),
             ("another --variant", self.variant != other.variant),
             ("another --seed", self.seed != other.seed),
+            ("another --shuffled", self.is_shuffled != other.is_shuffled),
             ("another --sample or --symmetry", self.choice != other.choice),
         ]
         .into_iter()
@@ -234,6 +239,7 @@ pub(crate) mod tests {
             runs: 3,
             variant: Variant::Pinned,
             seed: 1,
+            is_shuffled: false,
             choice: MappingChoice::default(),
         }
     }
@@ -285,6 +291,7 @@ pub(crate) mod tests {
             Setup { runs: 1, ..usual.clone() },
             Setup { variant: Variant::Default, ..usual.clone() },
             Setup { seed: 2, ..usual.clone() },
+            Setup { is_shuffled: true, ..usual.clone() },
             Setup {
                 choice: MappingChoice { sample: Some(2), ..MappingChoice::default() },
                 ..usual.clone()

@@ -50,6 +50,18 @@ impl MappingTimes {
         true
     }
 
+    /// Exchanges the times of each run at random among the mappings.
+    pub fn shuffle(&mut self, seed: u64) {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        for run in 0..self.runs {
+            let mut times = self.of_run(run);
+            rng.shuffle(&mut times);
+            for (row, ns) in self.ns.chunks_exact_mut(self.runs).zip(times) {
+                row[run] = ns;
+            }
+        }
+    }
+
     /// The missing runs.
     pub fn missing(&self) -> Vec<MappingTrial> {
         (0..self.ns.len())
@@ -95,6 +107,28 @@ impl MappingTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shuffling_keeps_the_times_of_each_run() {
+        let mut times = MappingTimes::new((0..20).collect(), 2);
+        for index in 0..20 {
+            for run in 0..2 {
+                times.set(MappingTrial { index, run }, f64::from(run) * 100.0 + index as f64);
+            }
+        }
+        let before = times.clone();
+        times.shuffle(1);
+        for run in 0..2 {
+            let mut after = times.of_run(run);
+            assert_ne!(after, before.of_run(run));
+            after.sort_by(f64::total_cmp);
+            assert_eq!(after, before.of_run(run));
+        }
+        assert_ne!(
+            times.of_run(0),
+            times.of_run(1).iter().map(|ns| ns - 100.0).collect::<Vec<_>>()
+        );
+    }
 
     #[test]
     fn each_time_is_set_once() {

@@ -63,7 +63,18 @@ fn libraries_link_functions_that_programs_declare() {
 #[test]
 fn headers_compile_inside_extern_c() {
     let Some(tool) = Tool::with_cplusplus() else { return };
-    let common = ["libmisc.h", "libsync.h", "libvector.h", "simdmath.h", "vec_types.h"];
+    let common = [
+        "libmisc.h",
+        "libsync.h",
+        "libvector.h",
+        "simdmath.h",
+        "vec_types.h",
+        "libgmath.h",
+        "libmatrix.h",
+        "libfft.h",
+        "libmpm.h",
+        "mc_rand.h",
+    ];
     let spu = ["spu_mfcio.h", "spu_timer.h", "vmx2spu.h"];
     let ppu = ["libspe.h", "cbe_mfc.h", "ppu_intrinsics.h", "altivec.h", "spu2vmx.h"];
     for (language, own) in [("spu++", &spu[..]), ("ppu++", &ppu[..])] {

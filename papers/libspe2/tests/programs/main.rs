@@ -56,6 +56,11 @@ fn waits_for_mailbox_room_end() {
 }
 
 #[test]
+fn sdk_libraries_compute() {
+    passes("sdk_libraries");
+}
+
+#[test]
 fn long_integers_have_32_bits() {
     passes("long");
 }

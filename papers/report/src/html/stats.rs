@@ -1,18 +1,15 @@
 //! The page of communication costs.
 
 use crate::stats::recommendations;
+use crate::svg::stats::charts;
 use maud::{Markup, html};
-use seatmap_experiments::cell_stats::{CellStatsSurvey, LatencyPoint, SurveyFigure};
-use seatmap_report::AxisUnit;
+use seatmap_experiments::cell_stats::{CellStatsSurvey, SurveyFigure};
 use seatmap_report::duration::duration;
 use seatmap_report::html::{document, head};
-use seatmap_report::svg::Title;
-use seatmap_report::svg::curves::{PlotCurve, curves};
+use seatmap_report::svg::curves::curves;
 
 /// The advice if no figures support a specific one.
 const NOTHING: &str = "Compare the ways below, and use the cheapest that does the work.";
-
-const BANDWIDTH: Title<'static> = Title { text: "bandwidth, GB/s", unit: AxisUnit::Number };
 
 /// A survey as one HTML file that works offline and without scripts: tables, and the paper's
 /// figures.
@@ -53,52 +50,18 @@ fn rows(survey: &CellStatsSurvey) -> Markup {
 }
 
 fn drawn(figure: &SurveyFigure) -> Markup {
-    let has_bandwidth = figure
-        .series
-        .iter()
-        .flat_map(|series| &series.points)
-        .any(|point| point.bandwidth_gbps.is_some());
     html! {
         section.card {
             h2 { (figure.title) }
-            (picture(figure, Title { text: "latency", unit: AxisUnit::Time }, |point| {
-                Some(point.latency_ns)
-            }))
-            @if has_bandwidth {
-                (picture(figure, BANDWIDTH, |point| point.bandwidth_gbps))
-            }
+            @for (them, [across, up]) in charts(figure) { (curves(&them, across, up)) }
         }
     }
-}
-
-fn picture(
-    figure: &SurveyFigure,
-    up: Title,
-    value: impl Fn(&LatencyPoint) -> Option<f64>,
-) -> Markup {
-    let named = figure.series.iter().enumerate();
-    let them: Vec<PlotCurve> = named
-        .map(|(at, series)| {
-            PlotCurve::new(
-                at,
-                &series.name,
-                series
-                    .points
-                    .iter()
-                    .filter_map(|point| Some((point.at as f64, value(point)?)))
-                    .collect::<Vec<_>>(),
-            )
-        })
-        .collect();
-    // Bytes use Ki and Mi; elements and workers double too, but are plain counts.
-    let unit = if figure.across == "bytes" { AxisUnit::Bytes } else { AxisUnit::Doublings };
-    curves(&them, Title { text: figure.across, unit }, up)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_experiments::cell_stats::{SurveyLatency, SurveySeries};
+    use seatmap_experiments::cell_stats::{LatencyPoint, SurveyLatency, SurveySeries};
 
     fn survey() -> CellStatsSurvey {
         let point = |at, latency_ns| LatencyPoint {
@@ -132,6 +95,16 @@ mod tests {
         for text in [">80.136 us<", ">101.0 ns<", ">10 ns<", ">1 ms<", ">32<", ">1 Mi<"] {
             assert!(page.contains(text), "{text} in {page}");
         }
+    }
+
+    #[test]
+    fn picture_and_table_have_each_point() {
+        let points = crate::stats::csv(&survey());
+        let last = points.lines().nth(2).unwrap_or_default();
+        assert!(last.starts_with("\"Copies\",\"1 CPU\",bytes,1048576,3400000,0.3084"), "{last}");
+        let picture = crate::svg::stats(&survey());
+        assert_eq!(picture.matches("<polyline").count(), 2, "latency and bandwidth: {picture}");
+        assert!(picture.starts_with("<svg") && picture.contains(">Copies</text>"), "{picture}");
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use super::number;
 use serde::{Deserialize, Serialize};
 
-/// The default tolerance around a published number. Readers accept a tenth as "the same" in a
-/// figure read off a curve.
+/// The tolerance around a published number. Readers accept a tenth as "the same" in a figure read
+/// off a curve.
 const WITHIN: f64 = 0.1;
 
-/// The default margin: ours must be beyond the turning point of an order by this share of it. A
-/// smaller difference does not count.
+/// The margin of all orders: ours must be beyond the turning point by this share of it. A smaller
+/// difference does not count.
 const MARGIN: f64 = 0.1;
 
 /// Whether the model was fitted to a figure.
@@ -27,8 +27,10 @@ pub enum ClaimKind {
 pub enum ClaimVerdict {
     /// The published number, within the tolerance.
     Equal,
-    /// The order or trend that the paper states; the opposite was possible.
+    /// The order or trend that the paper states; the arm without the effect lacks it.
     Direction,
+    /// An agreement that proves nothing: the arm without the effect has it as well.
+    Unproven,
     /// Neither the number nor a difference in the stated direction.
     Miss,
     /// The opposite of the paper's statement.
@@ -39,18 +41,24 @@ pub enum ClaimVerdict {
 
 impl ClaimVerdict {
     /// All verdicts, in a summary's order.
-    pub const ALL: [Self; 5] =
-        [Self::Equal, Self::Direction, Self::Miss, Self::Reverse, Self::Calibrated];
+    pub const ALL: [Self; 6] =
+        [Self::Equal, Self::Direction, Self::Unproven, Self::Miss, Self::Reverse, Self::Calibrated];
 
     /// The verdict's name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Equal => "equal",
             Self::Direction => "direction",
+            Self::Unproven => "unproven",
             Self::Miss => "miss",
             Self::Reverse => "reverse",
             Self::Calibrated => "calibrated",
         }
+    }
+
+    /// Whether the paper and Seatmap agree.
+    pub fn is_agreement(self) -> bool {
+        matches!(self, Self::Equal | Self::Direction)
     }
 
     /// Whether the paper and Seatmap disagree.
@@ -114,18 +122,16 @@ pub struct PaperClaim {
 pub struct WrittenClaim {
     /// The published number.
     pub published: Option<f64>,
-    /// The tolerance as a share of the published number.
+    /// A stricter tolerance than a tenth, as a share of the published number.
     pub within: Option<f64>,
-    /// The tolerance in the figure's unit.
-    pub within_absolute: Option<f64>,
+    /// The step of the last digit that the paper prints, if that is more than the tolerance.
+    pub digit: Option<f64>,
     /// The kind of limit, if the published number is one.
     pub limit: Option<ClaimLimit>,
     /// The turning point that the value exceeds, according to the paper.
     pub above: Option<f64>,
     /// The turning point that the value is below, according to the paper.
     pub below: Option<f64>,
-    /// The smallest difference from `above` or `below` that counts, in the figure's unit.
-    pub margin: Option<f64>,
     /// The paper's statement of an order, in the study's words.
     pub says: Option<String>,
 }
@@ -141,14 +147,14 @@ pub enum ClaimLimit {
 }
 
 impl WrittenClaim {
-    /// Checks and converts the claim.
+    /// Checks and converts the claim about a figure in this unit.
     ///
     /// # Errors
     /// A sentence for the study's author, if the claim says nothing about the paper or contradicts
     /// itself.
-    pub fn understood(&self, kind: ClaimKind) -> Result<PaperClaim, &'static str> {
+    pub fn understood(&self, kind: ClaimKind, unit: &str) -> Result<PaperClaim, &'static str> {
         let published = self.number()?;
-        let order = self.order()?;
+        let order = self.order(unit)?;
         if published.is_none() && order.is_none() {
             return Err(
                 "it has neither a published number nor an order that the paper states; write \
@@ -167,32 +173,28 @@ impl WrittenClaim {
 
     fn number(&self) -> Result<Option<Published>, &'static str> {
         let Some(number) = self.published else {
-            let is_alone =
-                self.within.is_none() && self.within_absolute.is_none() && self.limit.is_none();
+            let is_alone = self.within.is_none() && self.digit.is_none() && self.limit.is_none();
             return if is_alone {
                 Ok(None)
             } else {
-                Err("'within', 'within_absolute' and 'limit' belong to 'published', which is not \
-                     there")
+                Err("'within', 'digit' and 'limit' belong to 'published', which is not there")
             };
         };
-        let tolerance = match (self.within, self.within_absolute) {
-            (Some(_), Some(_)) => {
-                return Err("write 'within' or 'within_absolute', and not both");
-            }
-            (None, Some(absolute)) => absolute,
-            (share, None) => share.unwrap_or(WITHIN) * number.abs(),
-        };
-        if !(number.is_finite() && tolerance.is_finite() && tolerance >= 0.0) {
-            return Err("'published' and its tolerance are finite numbers, the latter from 0 on");
+        let share = self.within.unwrap_or(WITHIN);
+        if !(0.0..=WITHIN).contains(&share) {
+            return Err("'within' makes a row stricter: it is a share from 0 to 0.1");
         }
-        if number == 0.0 && self.within_absolute.is_none() {
-            return Err("a share of 0 is nothing; write 'within_absolute', in the figure's unit");
+        let digit = self.digit.unwrap_or(0.0);
+        if !(number.is_finite() && digit.is_finite() && digit >= 0.0) {
+            return Err("'published' and 'digit' are finite numbers, the latter from 0 on");
+        }
+        if number == 0.0 && self.digit.is_none() {
+            return Err("a share of 0 is nothing; write 'digit', the step of its last digit");
         }
         Ok(Some(Published {
             number,
-            tolerance,
-            is_share: self.within_absolute.is_none(),
+            tolerance: digit.max(share * number.abs()),
+            is_share: digit <= share * number.abs(),
             limit: self.limit.map(|limit| match limit {
                 ClaimLimit::Over => Side::Above,
                 ClaimLimit::Under => Side::Below,
@@ -200,26 +202,27 @@ impl WrittenClaim {
         }))
     }
 
-    fn order(&self) -> Result<Option<Order>, &'static str> {
+    fn order(&self, unit: &str) -> Result<Option<Order>, &'static str> {
         let (side, turn) = match (self.above, self.below) {
             (Some(_), Some(_)) => {
                 return Err("an order has one side; write 'above' or 'below', and not both");
             }
             (Some(turn), None) => (Side::Above, turn),
             (None, Some(turn)) => (Side::Below, turn),
-            (None, None) if self.margin.is_some() => {
-                return Err("'margin' belongs to 'above' or 'below', which are not there");
-            }
             (None, None) => return Ok(None),
         };
-        let margin = self.margin.unwrap_or(MARGIN * turn.abs());
-        if !(turn.is_finite() && margin.is_finite() && margin >= 0.0) {
-            return Err("'above', 'below' and 'margin' are finite, the latter from 0 on");
+        if !turn.is_finite() {
+            return Err("'above' and 'below' are finite");
         }
-        if turn == 0.0 && self.margin.is_none() {
-            return Err("a tenth of 0 is nothing; write 'margin', in the figure's unit");
-        }
-        Ok(Some(Order { side, turn, margin }))
+        Ok(Some(Order { side, turn, margin: MARGIN * self.scale(turn, unit) }))
+    }
+
+    /// The quantity of which the margin is a share: the turning point, or if that is 0, the
+    /// published number, or the whole of which the figure is a part.
+    fn scale(&self, turn: f64, unit: &str) -> f64 {
+        let whole = if unit == "%" { 100.0 } else { 1.0 };
+        let known = [turn, self.published.unwrap_or(0.0), whole].map(f64::abs);
+        known.into_iter().find(|scale| *scale > 0.0).unwrap_or(whole)
     }
 }
 
@@ -229,7 +232,12 @@ impl PaperClaim {
         self.published.map(|published| published.number)
     }
 
-    /// Our figure's verdict.
+    /// Whether a figure can agree without being near a published number.
+    pub fn is_order(&self) -> bool {
+        self.published.is_none_or(|published| published.limit.is_some())
+    }
+
+    /// Our figure's verdict, before the arm without the effect is known.
     pub fn verdict(&self, ours: f64) -> ClaimVerdict {
         if self.kind == ClaimKind::Calibration {
             return ClaimVerdict::Calibrated;
@@ -302,7 +310,7 @@ mod tests {
     use super::*;
 
     fn claim(written: &WrittenClaim) -> PaperClaim {
-        written.understood(ClaimKind::Check).unwrap()
+        written.understood(ClaimKind::Check, "").unwrap()
     }
 
     fn published(number: f64) -> WrittenClaim {
@@ -345,6 +353,28 @@ mod tests {
     }
 
     #[test]
+    fn margin_at_zero_is_a_tenth_of_the_whole() {
+        let rule = |unit, published| {
+            let says = Some("gains".into());
+            let written = WrittenClaim { above: Some(0.0), says, published, ..Default::default() };
+            written.understood(ClaimKind::Check, unit).unwrap().rule()
+        };
+        assert_eq!(rule("%", None), "> 0 by 10");
+        assert_eq!(rule("", None), "> 0 by 0.1");
+        assert_eq!(rule("ns", Some(1000.0)), "within 10 %; turns at 0");
+    }
+
+    #[test]
+    fn last_printed_digit_widens_the_tolerance() {
+        let printed = claim(&WrittenClaim { digit: Some(10.0), ..published(30.0) });
+        assert_eq!(printed.verdict(40.0), ClaimVerdict::Equal);
+        assert_eq!(printed.verdict(41.0), ClaimVerdict::Miss);
+        assert_eq!(printed.rule(), "within 10");
+        let large = claim(&WrittenClaim { digit: Some(10.0), ..published(300.0) });
+        assert_eq!(large.rule(), "within 10 %");
+    }
+
+    #[test]
     fn limit_holds_beyond_its_number() {
         let over =
             WrittenClaim { limit: Some(ClaimLimit::Over), above: Some(1.0), ..published(2.0) };
@@ -359,14 +389,14 @@ mod tests {
 
     #[test]
     fn calibration_input_is_never_judged() {
-        let claim = published(100.0).understood(ClaimKind::Calibration).unwrap();
+        let claim = published(100.0).understood(ClaimKind::Calibration, "").unwrap();
         assert_eq!(claim.verdict(100.0), ClaimVerdict::Calibrated);
         assert_eq!(claim.verdict(500.0), ClaimVerdict::Calibrated);
     }
 
     #[test]
     fn claim_without_published_statement_is_refused() {
-        let refused = |written: WrittenClaim| written.understood(ClaimKind::Check).is_err();
+        let refused = |written: WrittenClaim| written.understood(ClaimKind::Check, "").is_err();
         assert!(refused(WrittenClaim::default()));
         assert!(refused(WrittenClaim { below: Some(1000.0), ..WrittenClaim::default() }));
         assert!(refused(WrittenClaim { within: Some(0.1), ..WrittenClaim::default() }));
@@ -374,6 +404,7 @@ mod tests {
         assert!(refused(published(0.0)));
         assert!(refused(published(f64::NAN)));
         assert!(refused(WrittenClaim { within: Some(-0.1), ..published(1.0) }));
-        assert!(refused(WrittenClaim { margin: Some(0.1), ..published(1.0) }));
+        assert!(refused(WrittenClaim { within: Some(0.2), ..published(1.0) }));
+        assert!(refused(WrittenClaim { digit: Some(1.0), ..WrittenClaim::default() }));
     }
 }

@@ -122,9 +122,14 @@ impl StudyTable {
 }
 
 impl FilledTable {
-    /// The commands of all rows.
-    pub fn commands(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().flat_map(|row| row.commands.iter().map(String::as_str))
+    /// Each figure: its row, its column, the value, and the command.
+    pub fn cells(&self) -> impl Iterator<Item = (&str, &str, f64, &str)> {
+        self.rows.iter().flat_map(|row| {
+            let figures = self.columns.iter().zip(&row.ours).zip(&row.commands);
+            figures.map(|((column, ours), command)| {
+                (row.what.as_str(), column.name.as_str(), *ours, command.as_str())
+            })
+        })
     }
 
     /// Name and figures of each line, starting with the published ones.
@@ -241,9 +246,11 @@ mod tests {
 
     #[test]
     fn each_row_has_one_command_per_column() {
-        let commands: Vec<String> = table(false).commands().map(str::to_owned).collect();
-        assert_eq!(commands[1], "seatmap-papers rank --packet 512 --set levels=1");
-        assert_eq!(commands.len(), 4);
+        let table = table(false);
+        let cells: Vec<_> = table.cells().collect();
+        let command = "seatmap-papers rank --packet 512 --set levels=1";
+        assert_eq!(cells[1], ("levels=1", "512", 16.0, command));
+        assert_eq!(cells.len(), 4);
     }
 
     #[test]

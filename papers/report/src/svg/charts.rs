@@ -45,14 +45,19 @@ impl Chart {
 
 /// Draws charts in a column, except those without points.
 pub fn charts(charts: &[Chart]) -> String {
+    column(charts.iter().map(|chart| (chart.title.as_str(), chart.drawn(), chart.titles())))
+}
+
+/// Draws titled curves in a column, except those without points.
+pub(super) fn column<'a>(
+    charts: impl Iterator<Item = (&'a str, Vec<PlotCurve>, [Title<'a>; 2])>,
+) -> String {
     let mut below = 0.0;
     let mut drawn = Vec::new();
-    for chart in charts {
-        let [across, up] = chart.titles();
-        let curves = chart.drawn();
+    for (title, curves, [across, up]) in charts {
         // A chart without points leaves no gap.
         if let Some(picture) = drawing(&curves, across, up) {
-            drawn.push((below, &chart.title, picture));
+            drawn.push((below, title, picture));
             below += TITLE + height(&curves);
         }
     }

@@ -42,6 +42,7 @@ impl RankStudyRequest<'_> {
             runs: typed.runs,
             variant: typed.variant.into(),
             seed: typed.seed,
+            is_shuffled: typed.shuffled,
             choice: MappingChoice { sample: typed.sample, is_reduced_by_symmetry: typed.symmetry },
         })
     }

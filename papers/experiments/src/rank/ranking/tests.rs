@@ -30,6 +30,8 @@ fn fastest_mean_ranks_first() {
         (6, 6, ranking.best_to_worst)
     );
     assert_eq!(ranking.by_run.iter().map(|run| run.rank_of_best).collect::<Vec<_>>(), [1, 1, 1]);
+    assert_eq!(ranking.ranking[0].run_ranks, [1, 1, 1]);
+    assert_eq!(ranking.ranking[5].run_ranks, [6, 6, 6]);
     assert_eq!(
         ranking.rank_correlation.as_ref().unwrap().with_later_runs,
         [vec![1.0, 1.0], vec![1.0]]
@@ -53,6 +55,7 @@ fn equal_times_are_ranked_in_lexicographic_order() {
     times.missing().into_iter().for_each(|job| assert!(times.set(job, 5.0)));
     let ranking = Ranking::new(setup, None, &times).unwrap();
     assert!(ranking.ranking.iter().map(|row| row.index).eq(0..6));
+    assert!(ranking.ranking.iter().all(|row| row.run_ranks == [1, 1, 1]));
     assert_eq!(ranking.rank_correlation, None);
 }
 

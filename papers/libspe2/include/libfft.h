@@ -1,0 +1,1 @@
+#include "fft_1d_r2.h"
