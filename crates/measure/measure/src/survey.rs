@@ -90,7 +90,7 @@ pub enum Warning {
     )]
     ParallelNeedsGroups,
     /// The memory bandwidth is of fewer rounds than planned.
-    #[error("memory bandwidth: interrupted after {rounds} of {planned} rounds; these were kept")]
+    #[error("memory bandwidth: interrupted; {rounds} of {planned} planned rounds were kept")]
     FewRounds {
         /// The finished rounds.
         rounds: u32,
