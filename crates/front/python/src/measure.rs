@@ -61,6 +61,7 @@ pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
             loaded: options.loaded,
             speed: options.speed,
             wakeup_pairs: USUAL_PAIRS,
+            bandwidth: false,
             journal,
             resume: false,
             by: MeasuredBy { tool: here::tool(), date: here::today() },

@@ -60,6 +60,7 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.push(row("bottleneck", limits(advice)));
     rows.push(row("bound by", bound_by(evidence)));
     rows.extend(evidence.most_gain.as_ref().map(|most| row("estimate", estimate(most))));
+    rows.extend(memory(evidence));
     rows.extend(together(evidence));
     rows.extend(tried_row(advice));
     rows.push(row("why", why(advice)));
@@ -74,6 +75,19 @@ fn rows(advice: &Advice) -> Vec<Row> {
     let changed = list("changed", evidence.left_changed.iter().map(|mask| visible(mask)));
     rows.push(changed.unwrap_or_else(|| row("changed", "nothing")));
     rows
+}
+
+/// A bound on useful threads for a program that waits for memory, which was not observed.
+fn memory(evidence: &Evidence) -> Option<Row> {
+    let memory = evidence.memory_threads.as_ref()?;
+    let threads = counted(memory.threads, "thread");
+    let carry = agreeing(memory.threads, "carries", "carry");
+    let day = memory.measured.as_ref().map_or_else(String::new, |day| format!(" ({day})"));
+    let words = format!(
+        "{threads} {carry} 95 % of the measured memory bandwidth of its CPUs{day}: more gain \
+         little if they wait for memory, which was not observed"
+    );
+    Some(row("memory", words))
 }
 
 /// Clients that were seated with the program.

@@ -45,6 +45,7 @@ pub mod advise;
 mod alike;
 pub mod auto;
 mod axis;
+mod bandwidth;
 pub mod bench;
 pub mod cell;
 pub mod check;

@@ -9,6 +9,7 @@
 //! | [`speed`] | which cores are faster: performance and efficiency cores |
 //! | [`seat_speed`] | the speed of each PU, relative to the fastest |
 //! | [`wakeups`] | the cost of waking a sleeping thread |
+//! | [`bandwidth`] | memory bandwidth by number of threads |
 //! | [`square`], [`nanoseconds`] | square matrices, as rows in files; lists of times in files |
 //! | [`core_distance`], [`home_model`], [`loaded`] | the measured distances |
 //! | [`status`] | how reliable a pair's distance is |
@@ -22,6 +23,7 @@
 //! A *PU* is a hardware thread, identified by its OS index; a *core distance* is the round trip of
 //! one cache line, in nanoseconds; a name ends in its unit.
 
+pub mod bandwidth;
 pub mod catalog;
 pub mod clock;
 pub mod core_distance;
@@ -47,6 +49,7 @@ pub mod topology;
 pub mod wakeups;
 pub mod zoo;
 
+pub use bandwidth::{Bandwidth, BandwidthGroup, BandwidthPoint, Knee, StreamKernel};
 pub use clock::Clock;
 pub use core_distance::{CoreDistance, Deciles, PairRegimes, Protocol, Regime};
 pub use description::{Description, DescriptionError};

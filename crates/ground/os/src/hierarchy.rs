@@ -261,6 +261,11 @@ impl Hierarchies {
         }
     }
 
+    /// Bytes that a thread's groups still grant it; `None` without a limit.
+    pub fn memory_left_bytes(&self, root: &Root, tid: Tid, membership: &str) -> Option<u64> {
+        self.located(root, tid, membership, "memory").ok()??.memory_left_bytes(root)
+    }
+
     /// Weights, innermost first, without the root group.
     pub fn shares(root: &Root, groups: &ControlGroups) -> Vec<GroupWeight> {
         groups.time.as_ref().map(|found| found.shares(root)).unwrap_or_default()

@@ -9,6 +9,7 @@
 //! | [`crew`], [`testbed`] | one pinned thread for each PU; a `Testbed` of them |
 //! | [`together`] | threads that begin at one value of the clock and end with the last |
 //! | [`work`] | a fixed piece of work, timed on given CPUs |
+//! | [`streams`] | threads that stream through memory |
 //! | [`wakeups`] | two threads that sleep and wake each other, on two CPUs or on one |
 //! | [`turn`] | a word by which two threads take turns to sleep |
 //! | [`remembered`] | the profile of this host from `seatmap measure` |
@@ -23,6 +24,7 @@ pub mod crew;
 pub mod environment;
 pub mod port;
 pub mod remembered;
+pub mod streams;
 pub mod testbed;
 pub mod together;
 pub mod topology;
@@ -31,6 +33,7 @@ pub mod wakeups;
 pub mod work;
 
 pub use clock::HostClock;
+pub use streams::HostStreams;
 pub use testbed::{HostError, HostTestbed};
 pub use wakeups::{HostWakeups, WakeupError};
 pub use work::HostWork;

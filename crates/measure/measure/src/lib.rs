@@ -17,6 +17,7 @@
 //! | [`load`], [`interference`] | many pairs at once |
 //! | [`speed`] | how fast each PU works, alone and together |
 //! | [`wakeups`] | the cost of waking threads |
+//! | [`bandwidth`] | memory bandwidth by number of threads |
 //! | [`survey`], [`error`] | a whole survey; why it failed |
 //! | [`past`] | this host's remembered measurement |
 //! | [`classes`], [`findings`], [`change`] | a profile in short, and its change |
@@ -28,6 +29,7 @@
 
 pub mod appraise;
 pub mod assemble;
+pub mod bandwidth;
 pub mod busy_scan;
 pub mod change;
 pub mod classes;

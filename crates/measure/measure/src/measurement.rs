@@ -1,5 +1,6 @@
 //! A whole measurement.
 
+use crate::bandwidth::HostBandwidth;
 use crate::homes;
 use crate::journal::{Journal, JournalError};
 use crate::plan::{Effort, SurveyPlan};
@@ -52,6 +53,8 @@ pub struct MeasurementRequest {
     pub speed: bool,
     /// The number of pairs per distance for wakeups between sleeping threads on this host.
     pub wakeup_pairs: u32,
+    /// Measure the memory bandwidth of this host by number of threads.
+    pub bandwidth: bool,
     /// The journal of finished pairs, if any.
     pub journal: Option<PathBuf>,
     /// Whether to resume an interrupted run.
@@ -79,6 +82,8 @@ pub enum MeasureNews<'a> {
     Ends,
     /// The wait, or the measurement of speeds and wakeups, continues.
     GoesOn,
+    /// Of the visits for the memory bandwidth, so many are finished and planned.
+    Streams(usize, usize),
 }
 
 impl MeasureNews<'_> {
@@ -143,7 +148,7 @@ pub enum MeasurementError {
         /// The journal with these visits.
         journal: Option<PathBuf>,
     },
-    /// The user ended the measurement of speeds or wakeups.
+    /// The user ended the measurement of speeds, wakeups or memory bandwidth.
     #[error(
         "interrupted while measuring {0}; repeat the command with --resume to keep the distances"
     )]
@@ -229,6 +234,9 @@ impl MeasurementRequest {
         let _claim = claim.ok_or(MeasurementError::NotBegun)?;
         let before = CpuTime::now();
         let quotas = QuotaWatch::begin();
+        let streams =
+            self.bandwidth.then(|| HostBandwidth::new(topology, pus, self.effort, self.seed));
+        let streams = streams.transpose().map_err(MeasurementError::failed)?;
         let probe =
             source::host_probe(topology, &self.request(1.0)).map_err(MeasurementError::failed)?;
         let clock = probe.testbed().clock().describe();
@@ -240,6 +248,14 @@ impl MeasurementRequest {
             measurement.profile.speed = Some(self.speeds(pus, hear)?);
         }
         measurement.profile.wakeups = self.wakeups(topology, pus, hear)?;
+        if let Some(streams) = streams {
+            let bandwidth = streams.measure(&mut measurement.warnings, |done, all| {
+                hear(MeasureNews::Streams(done, all))
+            });
+            let bandwidth = bandwidth.map_err(MeasurementError::failed)?;
+            let bandwidth = bandwidth.ok_or(MeasurementError::Further("memory bandwidth"))?;
+            measurement.profile.bandwidth = Some(bandwidth);
+        }
         measurement.used_up = quotas.used_up().map(|quotas| quotas.to_string());
         measurement.profile.environment.steal_percent =
             before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
@@ -394,6 +410,7 @@ mod tests {
             loaded: false,
             speed: false,
             wakeup_pairs: 0,
+            bandwidth: false,
             journal: None,
             resume: false,
             by: MeasuredBy { tool: "test".to_owned(), date: "2026-11-25".to_owned() },

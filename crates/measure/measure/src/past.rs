@@ -112,7 +112,7 @@ fn measured(profile: &Profile) -> &[u32] {
     profile.core_distance.as_ref().map_or(&[], |known| &known.pus)
 }
 
-/// Adds remembered speeds and wakeups, because distances are measured more often.
+/// Adds remembered speeds, wakeups and bandwidth, because distances are measured more often.
 fn with_remembered(profile: &Profile, before: Option<Profile>) -> Profile {
     let mut with = profile.clone();
     let Some(before) = before else { return with };
@@ -121,6 +121,9 @@ fn with_remembered(profile: &Profile, before: Option<Profile>) -> Profile {
     with.wakeups = with.wakeups.or(before
         .wakeups
         .filter(|wakeups| wakeups.pairs.iter().flat_map(|pair| &pair.pus).all(is_here)));
+    with.bandwidth = with.bandwidth.or(before
+        .bandwidth
+        .filter(|bandwidth| bandwidth.groups.iter().flat_map(|group| &group.pus).all(is_here)));
     with
 }
 

@@ -89,6 +89,23 @@ pub enum Warning {
          other"
     )]
     ParallelNeedsGroups,
+    /// The memory bandwidth is of fewer rounds than planned.
+    #[error("memory bandwidth: interrupted; {rounds} of {planned} planned rounds were kept")]
+    FewRounds {
+        /// The finished rounds.
+        rounds: u32,
+        /// The planned rounds.
+        planned: u32,
+    },
+    /// Too little memory is free for arrays of four times the last-level caches.
+    #[error(
+        "memory bandwidth: too little memory is free for arrays of four times the last-level \
+         caches; with {array_over_cache:.1} times, the rates may include cache hits"
+    )]
+    SmallArrays {
+        /// The size of an array, relative to the caches.
+        array_over_cache: f64,
+    },
 }
 
 /// The progress of a survey.

@@ -1,6 +1,7 @@
 //! The measured facts about a program.
 
 use crate::gain::MostGain;
+use crate::memory::MemoryThreads;
 use crate::trial::TrialResult;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::Finding;
@@ -140,6 +141,9 @@ pub struct Evidence {
     pub forbidden_clients: Vec<Client>,
     /// The most that seats could save; null if the distances or messages are unknown.
     pub most_gain: Option<MostGain>,
+    /// The threads that memory can serve, if fewer than are ready; null if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_threads: Option<MemoryThreads>,
     /// The trial of seats; null if there was none.
     pub trial: Option<TrialResult>,
     /// Why there was no trial although seats could matter.

@@ -11,6 +11,7 @@
 //! | [`look`] | a few seconds of watching and observing |
 //! | [`evidence`] | the facts found |
 //! | [`gain`] | the most time that seats could save |
+//! | [`memory`] | the number of threads that memory can serve |
 //! | [`trial`] | seats in alternating periods, with the default as its own control |
 //! | [`work`] | the work measured in a period |
 //! | [`conclusion`] | the verdict from the evidence |
@@ -26,6 +27,7 @@ pub mod error;
 pub mod evidence;
 pub mod gain;
 pub mod look;
+pub mod memory;
 pub mod request;
 pub mod scope;
 pub mod trial;

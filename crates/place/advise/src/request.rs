@@ -4,6 +4,7 @@ use crate::conclusion::{Reason, at_first_sight};
 use crate::evidence::{Evidence, NoTrial};
 use crate::gain::MostGain;
 use crate::look::{ProgramEvidence, fill_failure, look};
+use crate::memory::MemoryThreads;
 use crate::scope::Scope;
 use crate::trial::SeatTrial;
 use crate::work::WorkMeter;
@@ -56,6 +57,8 @@ pub struct AdviceRequest {
     pub topology: Topology,
     /// The distances of the machine in question.
     pub distances: AdviceDistances,
+    /// The profile with the bandwidth of its memory, if known.
+    pub memory: Option<Profile>,
     /// Starts the guardian, which restores masks if this process is killed.
     pub guardian: GuardianCommand,
     /// This computer's name.
@@ -126,7 +129,15 @@ impl AdviceRequest {
                 fill_failure(&mut evidence, child);
             }
         }
+        evidence.memory_threads = self.memory_threads(&evidence);
         Ok(AdviceRun { advice: Advice::of(&self.machine, &self.begun, evidence), child })
+    }
+
+    fn memory_threads(&self, evidence: &Evidence) -> Option<MemoryThreads> {
+        let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
+        // On another machine, the program would have all CPUs.
+        let cpus = (!evidence.is_elsewhere).then_some(&cpus);
+        MemoryThreads::of(self.memory.as_ref()?, cpus, evidence.ready_threads())
     }
 
     /// Looks, and weighs the messages if the look does not decide.

@@ -106,14 +106,16 @@ fn tell(bars: &RefCell<Bars>, step: AdviceProgress) {
 
 /// The request; `leaves_stdout` if stdout is for a document.
 fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, CliError> {
+    let elsewhere = typed.on.as_ref().map(|name| input::profile(name)).transpose()?;
     Ok(AdviceRequest {
+        memory: elsewhere.clone().or_else(input::remembered_of_host),
         scope: scope(typed, leaves_stdout)?,
         trial: typed.seconds.unwrap_or(if typed.prove { PROOF } else { TRIAL }),
         proves: typed.prove,
         metric: typed.metric.clone(),
         topology: topology::of_group().map_err(CliError::work)?,
-        distances: match &typed.on {
-            Some(name) => AdviceDistances::Elsewhere(Box::new(input::profile(name)?)),
+        distances: match elsewhere {
+            Some(profile) => AdviceDistances::Elsewhere(Box::new(profile)),
             None => AdviceDistances::Here(measured_here),
         },
         guardian: myself::mask_guardian(),

@@ -2,6 +2,7 @@
 
 use crate::progress::Display;
 use clap::Args;
+use seatmap_console::bar::Bars;
 use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::{self, Destination};
@@ -69,6 +70,9 @@ pub struct MeasureArgs {
     /// [default: 2].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=4096))]
     wakeups: Option<u32>,
+    /// Also measure the memory bandwidth by number of threads: read, write and triad.
+    #[arg(long)]
+    bandwidth: bool,
     /// Continue an interrupted run of the same command.
     #[arg(long)]
     resume: bool,
@@ -93,6 +97,7 @@ pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
     // A program that sees a journal may stop its run.
     let interrupt = StopFlag::listen()?;
     let mut display = None;
+    let mut bars = Bars::default();
     let measurement = request.run(&mut |news| {
         output::tell_each(news.sentence());
         match news {
@@ -101,10 +106,12 @@ pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
             }
             MeasureNews::Step(step) => display.iter_mut().for_each(|display| display.show(step)),
             MeasureNews::Ends => display = None,
+            MeasureNews::Streams(done, all) => bars.show("memory bandwidth", done, all),
             _ => {}
         }
         interrupt.flow()
     })?;
+    bars.clear();
     let profile = &measurement.profile;
     outputs.write(typed, &measurement, &request.source, machine.kind())?;
     if outputs.is_document {
@@ -137,6 +144,11 @@ fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest,
         "--wakeups measures this host, not {}; leave --wakeups out",
         source.name()
     );
+    refuse_if!(
+        !source.is_host() && typed.bandwidth,
+        "--bandwidth measures this host, not {}; 'seatmap show' prints that of a profile",
+        source.name()
+    );
     Ok(MeasurementRequest {
         source,
         effort: match (typed.quick, typed.thorough) {
@@ -152,6 +164,7 @@ fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest,
         loaded: typed.loaded,
         speed: typed.speed,
         wakeup_pairs: typed.wakeups.unwrap_or(USUAL_PAIRS),
+        bandwidth: typed.bandwidth,
         journal,
         resume: typed.resume,
         by: MeasuredBy { tool: here::tool(), date: here::today() },

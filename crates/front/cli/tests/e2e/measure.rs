@@ -93,6 +93,32 @@ fn two_pus_cannot_distinguish_homes() {
 }
 
 #[test]
+fn memory_bandwidth_is_measured_and_shown() {
+    let Some(cpus) = two_cpus() else { return };
+    let place = Place::new();
+    let page = place.stdout(format!(
+        "measure --cpus {cpus} --quick --wakeups 0 --bandwidth -o x.json --html x"
+    ));
+    let title = "Memory bandwidth by number of threads";
+    assert_contains(&page, &format!("{title}, 10^9 bytes/s\n"));
+    assert_contains(&place.stdout("show x.json"), "  95 % of the best rate: read ");
+    assert_contains(&place.read("x"), "10^9 bytes/s against threads");
+    let bandwidth = &place.read_json("x.json")["bandwidth"];
+    let rounds = bandwidth["rounds"].number();
+    assert!(rounds >= 5.0 && bandwidth["array_over_cache"].number() >= 1.0, "{bandwidth}");
+    for group in bandwidth["groups"].elements() {
+        for kernel in ["read", "write", "triad"] {
+            // A number of threads whose batches were all disturbed has no point.
+            for point in group[kernel].elements() {
+                let batches = point["batches"].number() + point["discarded"].number();
+                assert_eq!(batches, 8.0 * rounds, "{point}");
+                assert!(point["median_gbps"].number() > 0.0, "{point}");
+            }
+        }
+    }
+}
+
+#[test]
 fn only_whole_host_measurement_is_stored() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();

@@ -4,6 +4,7 @@ use super::*;
 use seatmap_advise::commands::Paste;
 use seatmap_advise::conclusion::Conclusion;
 use seatmap_advise::evidence::{BusyThread, ProgramTalk};
+use seatmap_advise::memory::MemoryThreads;
 
 fn text(advice: &Advice) -> String {
     page(advice).text(Some(80))
@@ -32,6 +33,18 @@ fn pipeline() -> Evidence {
 /// A team whose CPUs others use too.
 fn crowded() -> Evidence {
     evidence(include_str!("tests/crowded.json"))
+}
+
+#[test]
+fn memory_row_says_what_was_not_observed() {
+    let measured = Some("2026-11-30".to_owned());
+    let memory_threads = Some(MemoryThreads { threads: 1, measured });
+    let evidence = Evidence { memory_threads, ..pipeline() };
+    let page = text(&advice(AdviceVerdict::LeaveIt, Reason::LittleTalk, evidence));
+    let words = Vec::from_iter(page.split_whitespace()).join(" ");
+    let wanted = "1 thread carries 95 % of the measured memory bandwidth of its CPUs (2026-11-30): \
+                  more gain little if they wait for memory, which was not observed";
+    assert!(words.contains(wanted), "{page}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use super::document::{document, head};
 use super::map::map;
 use super::{charts, data, tables};
 use crate::floor::{self, FloorPlan};
-use crate::page::{PageSection, Table, draw, section};
-use crate::{Digits, Scale, about, sentence};
+use crate::page::{Medium, PageSection, Table, draw, section};
+use crate::{Digits, Scale, about, bandwidth, sentence};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
 use seatmap_measure::classes::{DistanceClass, classes_with_distances};
@@ -46,6 +46,7 @@ pub fn page_with(
         section("Under load", charts::loaded(&profile.loaded))
             .unit("round trip, ns")
             .with(tables::loaded(&profile.loaded, digits)),
+        memory(profile),
         surroundings(profile),
         section("Provenance", Table::facts(tables::provenance(profile))),
     ];
@@ -110,6 +111,11 @@ fn explained(profile: &Profile, digits: Digits) -> PageSection {
             section.with(vec![about::information(profile)]).with(tables::groups(model, digits))
         }
     }
+}
+
+fn memory(profile: &Profile) -> PageSection {
+    let section = PageSection::new("Memory bandwidth by number of threads").unit(bandwidth::UNIT);
+    bandwidth::blocks(profile, Medium::Html).into_iter().fold(section, PageSection::with)
 }
 
 fn surroundings(profile: &Profile) -> PageSection {

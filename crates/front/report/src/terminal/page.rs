@@ -7,7 +7,7 @@ use crate::neighbours::{nearest, shared_level};
 use crate::page::draw::line::indented;
 use crate::page::{Block, Medium, Page, PageSection, Table, TableCell, cells, section};
 use crate::words::{counted, joined, visible};
-use crate::{Digits, about};
+use crate::{Digits, about, bandwidth};
 use seatmap_data::machine::{Profile, WakeupClass};
 use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
@@ -45,6 +45,10 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         ("Speed, 1 is the fastest CPU", speed(profile, options)),
         ("Sleeping threads, round trip of two wakeups in ns", vec![wakeups(profile).into()]),
         ("Under load, round trip in ns", vec![loaded.into()]),
+        (
+            "Memory bandwidth by number of threads, 10^9 bytes/s",
+            bandwidth::blocks(profile, Medium::Terminal),
+        ),
     ];
     // Omit empty sections: a title alone would look like a failure.
     let known = sections

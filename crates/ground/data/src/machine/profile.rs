@@ -4,7 +4,8 @@ mod check;
 
 use crate::document::DocumentError;
 use crate::machine::{
-    Clock, CoreDistance, Environment, HomeModel, LoadedPoint, Origin, SeatSpeed, Topology, Wakeups,
+    Bandwidth, Clock, CoreDistance, Environment, HomeModel, LoadedPoint, Origin, SeatSpeed,
+    Topology, Wakeups,
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,9 @@ pub struct Profile {
     /// measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wakeups: Option<Wakeups>,
+    /// Memory bandwidth by number of threads; absent if not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Bandwidth>,
 }
 
 impl Profile {
@@ -67,6 +71,7 @@ impl Profile {
             loaded_seed: None,
             speed: None,
             wakeups: None,
+            bandwidth: None,
         }
     }
 

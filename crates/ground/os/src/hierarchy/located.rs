@@ -208,6 +208,25 @@ impl Located {
         groups.collect()
     }
 
+    /// The least that its limits leave, here and above. Members can also get what inactive file
+    /// pages use: the kernel drops them first.
+    pub fn memory_left_bytes(&self, root: &Root) -> Option<u64> {
+        let [limit, usage, files] = if self.is_v2 {
+            ["memory.max", "memory.current", "inactive_file "]
+        } else {
+            ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "]
+        };
+        let left = self.upward().filter_map(|path| {
+            let folder = format!("{}{path}", self.base);
+            let limit: u64 = root.number(&format!("{folder}/{limit}"))?;
+            let usage: u64 = root.number(&format!("{folder}/{usage}"))?;
+            let stat = root.read(&format!("{folder}/memory.stat")).unwrap_or_default();
+            let files = stat.lines().find_map(|line| line.strip_prefix(files)?.parse().ok());
+            Some(limit.saturating_sub(usage.saturating_sub(files.unwrap_or(0))))
+        });
+        left.min()
+    }
+
     pub fn quotas(&self, root: &Root) -> Vec<GroupQuota> {
         self.upward()
             .filter_map(|path| {

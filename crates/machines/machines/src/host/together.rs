@@ -27,8 +27,9 @@ struct PaddedWord(AtomicU64);
 
 impl Together {
     /// Returns once this many threads have called it, in all of them at the same value of the
-    /// clock. It calls `check` every [`LOOKS`] looks, which panics if a thread will never come.
-    pub fn begin(&self, threads: usize, clock: &HostClock, check: impl Fn()) {
+    /// clock, which it returns. It calls `check` every [`LOOKS`] looks, which panics if a thread
+    /// will never come.
+    pub fn begin(&self, threads: usize, clock: &HostClock, check: impl Fn()) -> u64 {
         let before = self.start_ticks.0.load(Ordering::Acquire);
         if self.arrived.come(threads).is_last {
             let lead = (LEAD_NS / clock.ns_per_tick()) as u64;
@@ -49,6 +50,7 @@ impl Together {
         while clock.stamp().ticks < start {
             spin_loop();
         }
+        start
     }
 
     /// Repeats an operation until this many threads have called this method. Returns the clock at

@@ -38,8 +38,12 @@ impl Profile {
             check_speed(speed, &self.topology)?;
         }
         let wakeups = self.wakeups.as_ref();
-        match wakeups.and_then(|wakeups| wakeups.problem(&self.topology)) {
-            Some(problem) => inconsistent(format!("wakeups.{problem}")),
+        if let Some(problem) = wakeups.and_then(|wakeups| wakeups.problem(&self.topology)) {
+            return inconsistent(format!("wakeups.{problem}"));
+        }
+        let bandwidth = self.bandwidth.as_ref();
+        match bandwidth.and_then(|bandwidth| bandwidth.problem(&self.topology)) {
+            Some(problem) => inconsistent(format!("bandwidth.{problem}")),
             None => Ok(()),
         }
     }
