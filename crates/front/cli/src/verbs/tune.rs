@@ -86,6 +86,7 @@ pub struct Tune {
         long,
         value_name = "SETTING[=NUMBERS]",
         value_parser = CountAxis::from_str,
+        allow_hyphen_values = true,
         conflicts_with_all = ["on", "pattern", "observe"]
     )]
     count: Option<CountAxis>,
