@@ -291,7 +291,7 @@ impl Tuned {
         search.chain(self.runs.iter().map(|run| run.seconds)).sum()
     }
 
-    /// What others took from each run so far, if known.
+    /// The CPU time that others took from each run so far, if known.
     pub(crate) fn disturbances(&self) -> impl Iterator<Item = &Disturbance> {
         let search = self.search().filter_map(|run| run.disturbance.as_ref());
         search.chain(self.runs.iter().filter_map(|run| run.disturbance.as_ref()))

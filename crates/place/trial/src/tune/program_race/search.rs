@@ -28,8 +28,7 @@ impl Racing<'_> {
         self.found(&search)
     }
 
-    /// What the search may use of the budget: not what the shortest race needs, nor more than half
-    /// of the time.
+    /// The budget of the search: without the runs of the shortest race, or half of the time.
     fn most_searched(&self) -> Option<Budget> {
         let request = self.field.request;
         let race = fewest_runs(self.field.most_candidates(), request.confidence);
