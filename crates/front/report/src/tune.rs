@@ -13,7 +13,6 @@ use seatmap_data::statistics::median;
 use seatmap_trial::tune::Tuned;
 use seatmap_trial::tune::metric::Better;
 use seatmap_trial::tune::race::{DEFAULT, RacePhase};
-use seatmap_trial::tune::tried_counts::TriedCounts;
 use seatmap_trial::tune::tuned::{
     CandidateEnd, CandidateResult, CandidateSeats, ConfirmedDifference, RaceRun, TuneVerdict,
 };
@@ -252,7 +251,7 @@ fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
             "seatmap run --plan PLAN -- COMMAND, with the plan written by -o PLAN".to_owned()
         }
         (CandidateSeats::Kernel(setting), _) => format!(
-            "turn {} {} for the whole computer; leave the program unpinned",
+            "COMMAND, with {} turned {} for the whole computer",
             setting.switch,
             if setting.on { "on" } else { "off" }
         ),
@@ -262,23 +261,24 @@ fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
                 .to_owned()
         }
     };
-    let axis = tuned.counts.as_ref().map(TriedCounts::axis);
-    let count = winner.count.and_then(|count| Some((axis?, count)));
-    let (variable, option) = match &count {
-        Some((axis, count)) if axis.variable(*count).is_some() => {
-            (Some(axis.with(*count)), String::new())
+    let mut variables = winner.variables.clone();
+    let mut option = String::new();
+    if let (Some(tried), Some(count)) = (&tuned.counts, winner.count) {
+        let axis = tried.axis();
+        if axis.variable(count).is_some() {
+            variables.insert(0, axis.with(count));
+        } else {
+            option = format!(", with the option {}", axis.with(count));
         }
-        Some((axis, count)) => (None, format!(", with the option {}", axis.with(*count))),
-        None => (None, String::new()),
-    };
-    let variables = variable.iter().chain(&winner.variables);
-    let variables: String = variables.map(|variable| format!("{variable} ")).collect();
+    }
+    let variables: String = variables.iter().map(|variable| format!("{variable} ")).collect();
     Some(format!("To get this: {variables}{how}{option}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_trial::tune::tried_counts::TriedCounts;
     use seatmap_trial::tune::tuned::Entrant;
 
     /// One CPU wins the race; the parameters are the result of the fresh runs.
