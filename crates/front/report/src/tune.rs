@@ -1,5 +1,7 @@
 //! A race between ways to seat a program, in words.
 
+mod counts;
+
 use crate::bench::{
     amount, differences, digits, interval, notes, reading_of, readings_by_block, short,
     short_names, tenths_of_percent,
@@ -29,6 +31,7 @@ pub fn page(tuned: &Tuned) -> Page {
         };
     };
     let said = sentences(tuned, verdict);
+    let curve = tuned.counts.as_ref().map(|tried| counts::section(tuned, tried));
     let found = verdict.confirmed.iter();
     let found = found.map(|found| (found.with, found.percent, found.interval_percent));
     Page {
@@ -38,6 +41,7 @@ pub fn page(tuned: &Tuned) -> Page {
                 "The winner compared with others, by fresh runs",
                 differences(&names(tuned), found),
             ),
+            curve.unwrap_or_default(),
             section("Candidates", table(tuned, verdict)),
             section("In words", said.clone()),
             html_section("Every block", blocks(tuned, verdict)),
@@ -74,8 +78,9 @@ fn about(tuned: &Tuned, verdict: &TuneVerdict) -> String {
         );
     }
     let fours: usize = verdict.confirmed.iter().map(|found| found.groups).sum();
+    let search = tuned.counts.as_ref().map_or_else(String::new, counts::about);
     format!(
-        "{} of {} in {} and {} of four, by {}",
+        "{search}{} of {} in {} and {} of four, by {}",
         counted(tuned.runs.len(), "run"),
         counted(tuned.candidates.len(), "candidate"),
         counted(verdict.blocks, "block"),
@@ -165,6 +170,7 @@ fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
     said.extend(runner_up.map(|found| format!("{}.", difference(tuned, verdict, found))));
     said.extend(advice(tuned, verdict));
+    said.extend(tuned.counts.iter().flat_map(|tried| counts::sentences(tuned, tried)));
     let predicted = tuned.candidates.iter().filter(|one| one.predicted.is_some()).count();
     let known = verdict.rank_correlation.filter(|_| predicted >= FEWEST_ORDERED);
     said.extend(known.map(agreement));
@@ -230,30 +236,50 @@ fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
     if !tuned.shows_gain(verdict) {
         return Some("Leave the program unpinned: nothing is shown to be better.".to_owned());
     }
-    let how = match &tuned.candidates[verdict.winner].seats {
-        CandidateSeats::Free => return None,
-        CandidateSeats::Within(list) => format!("taskset -c {list} COMMAND"),
-        CandidateSeats::Order(list) => format!("seatmap run --cpus {list} -- COMMAND"),
-        CandidateSeats::Placement(_) => {
+    let winner = &tuned.candidates[verdict.winner];
+    let how = match (&winner.seats, &winner.memory) {
+        (CandidateSeats::Free, None) => "COMMAND".to_owned(),
+        (CandidateSeats::Free, Some(policy)) => {
+            format!("seatmap run --memory {policy} -- COMMAND")
+        }
+        (CandidateSeats::Within(list), _) => match &winner.words {
+            Some(words) => format!("taskset -c $(seatmap cpus {words}) COMMAND"),
+            None => format!("taskset -c {list} COMMAND"),
+        },
+        (CandidateSeats::Order(list), _) => format!("seatmap run --cpus {list} -- COMMAND"),
+        (CandidateSeats::Placement(_), _) => {
             "seatmap run --plan PLAN -- COMMAND, with the plan written by -o PLAN".to_owned()
         }
-        CandidateSeats::Kernel(setting) => format!(
-            "turn {} {} for the whole computer; leave the program unpinned",
+        (CandidateSeats::Kernel(setting), _) => format!(
+            "COMMAND, with {} turned {} for the whole computer",
             setting.switch,
             if setting.on { "on" } else { "off" }
         ),
-        CandidateSeats::Ranks(_) => {
+        (CandidateSeats::Ranks(_), _) => {
             "save the plan with -o PLAN, and start the job in the order written by 'seatmap export \
              PLAN'"
                 .to_owned()
         }
     };
-    Some(format!("To get this: {how}"))
+    let mut variables = winner.variables.clone();
+    let mut option = String::new();
+    if let (Some(tried), Some(count)) = (&tuned.counts, winner.count) {
+        let axis = tried.axis();
+        if axis.variable(count).is_some() {
+            variables.insert(0, axis.with(count));
+        } else {
+            option = format!(", with the option {}", axis.with(count));
+        }
+    }
+    let variables: String = variables.iter().map(|variable| format!("{variable} ")).collect();
+    Some(format!("To get this: {variables}{how}{option}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_trial::tune::tried_counts::TriedCounts;
+    use seatmap_trial::tune::tuned::Entrant;
 
     /// One CPU wins the race; the parameters are the result of the fresh runs.
     fn raced_with(percent: f64, interval: [f64; 2]) -> Tuned {
@@ -297,5 +323,49 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("To get this: taskset -c 1 COMMAND"), "{page}");
+    }
+
+    /// The winner with another start, as on the line that shows how to get it.
+    fn advised(winner: Entrant) -> String {
+        let mut race = raced_with(-10.0, [-12.0, -8.0]);
+        race.counts = Some(TriedCounts {
+            setting: "-t {}".to_owned(),
+            counts: vec![1, 4],
+            ..TriedCounts::default()
+        });
+        race.candidates[1] = winner;
+        advice(&race, race.verdict.as_ref().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn advice_has_words_variables_and_options() {
+        let on = |list: &str| Entrant::new("best", CandidateSeats::Within(list.to_owned()));
+        let free = Entrant::new("best", CandidateSeats::Free);
+        let words = Some("kind:performance".to_owned());
+        let variables = vec!["OMP_WAIT_POLICY=passive".to_owned()];
+        let memory = Some("interleave".to_owned());
+        let winners = [
+            Entrant { words, count: Some(4), ..on("0-3") },
+            Entrant { variables, count: Some(4), ..free.clone() },
+            Entrant { memory, ..free },
+        ];
+        assert_eq!(
+            winners.map(advised),
+            [
+                "To get this: taskset -c $(seatmap cpus kind:performance) COMMAND, with the option \
+                 -t 4",
+                "To get this: OMP_WAIT_POLICY=passive COMMAND, with the option -t 4",
+                "To get this: seatmap run --memory interleave -- COMMAND",
+            ]
+        );
+        let mut race = raced_with(-10.0, [-12.0, -8.0]);
+        race.counts =
+            Some(TriedCounts { setting: "OMP_NUM_THREADS".to_owned(), ..TriedCounts::default() });
+        race.candidates[1] =
+            Entrant { count: Some(2), ..Entrant::new("2 threads", CandidateSeats::Free) };
+        assert_eq!(
+            advice(&race, race.verdict.as_ref().unwrap()).unwrap(),
+            "To get this: OMP_NUM_THREADS=2 COMMAND"
+        );
     }
 }

@@ -15,6 +15,11 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
             counted(*racing, "candidate"),
             lasting(*limit_s)
         ),
+        RaceEvent::CountFound { setting, tried, runs } => format!(
+            "{setting} is the best of {} in {}; it races against the default",
+            counted(*tried, "number"),
+            counted(*runs, "run")
+        ),
         RaceEvent::TooLong(late) => too_long("race", late, "the default's run"),
         RaceEvent::TookLonger { taken_s, limit_s } => format!(
             "the runs took {taken_s:.0} s, {:.0} s more than --seconds allows",

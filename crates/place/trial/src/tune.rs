@@ -19,6 +19,9 @@
 //! | [`model_race`] | races ways to seat a pattern's tasks on a simulated machine |
 //! | [`race`] | drops worse candidates, and confirms the best with fresh runs |
 //! | [`on_model`] | runs a pattern's messages on a simulated machine |
+//! | [`counts`] | a program's setting for its number of threads, and the numbers to try |
+//! | [`count_search`] | finds the best number of threads in few runs |
+//! | [`tried_counts`] | the runs of that search, in the document of the race |
 //! | [`factorial`] | judges candidates with equal numbers of runs |
 //! | [`varied`] | sets kernel switches for a race and restores them |
 //! | [`winner`] | the plan of a race's winner |
@@ -29,6 +32,8 @@
 pub mod activity;
 pub mod bench;
 pub mod blocks;
+pub mod count_search;
+pub mod counts;
 pub mod disturbance;
 pub mod document;
 pub mod factorial;
@@ -43,6 +48,7 @@ pub mod race;
 pub mod seats;
 pub mod session;
 pub mod trial;
+pub mod tried_counts;
 pub mod tuned;
 pub mod varied;
 pub mod verdict;

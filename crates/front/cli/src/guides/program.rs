@@ -104,6 +104,10 @@ pub const GUIDES: &[VerbGuide] = &[
                     "race for ten minutes, and save the winner",
                 ),
                 (
+                    "seatmap tune --count OMP_NUM_THREADS=1..8 -- ./app",
+                    "find the best number of threads, and race it",
+                ),
+                (
                     "seatmap tune --on xeon-phi-5110p --pattern ring:8",
                     "race placements on a simulated machine",
                 ),

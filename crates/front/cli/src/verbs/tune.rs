@@ -21,12 +21,15 @@ use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_place::ranks::export::{mpich, openmpi, rankfile, slurm};
 use seatmap_report::{tune, under_way};
+use seatmap_trial::tune::counts::CountAxis;
 use seatmap_trial::tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
+use seatmap_trial::tune::program_race::RaceDimension;
 use seatmap_trial::tune::program_race::request::HostsWriter;
 use seatmap_trial::tune::{Metric, RaceEnd, RaceEvent, program_race};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -76,17 +79,28 @@ pub struct Tune {
         value_parser = clap::value_parser!(u16).range(2..=512)
     )]
     candidates: u16,
-    /// Also race kernel settings: the program runs unpinned with each of these switches toggled.
-    /// Each is restored after every run, even after a crash. Requires root.
-    #[arg(long, value_name = "SWITCH", value_delimiter = ',', conflicts_with = "on")]
+    /// Find the best number of threads, and race it: a variable (OMP_NUM_THREADS=1..8) or an option
+    /// ('-t {}=1,2,4,8'), which takes the place of {} in COMMAND or follows its first word. Without
+    /// numbers, up to twice what fits.
+    #[arg(
+        long,
+        value_name = "SETTING[=NUMBERS]",
+        value_parser = CountAxis::from_str,
+        allow_hyphen_values = true,
+        conflicts_with_all = ["on", "pattern", "observe"]
+    )]
+    count: Option<CountAxis>,
+    /// Also race other settings, unpinned: kernel switches (toggled for each run and restored, even
+    /// after a crash; requires root), memory policies, OpenMP's wait policy.
+    #[arg(long, value_name = "SETTING", value_delimiter = ',', conflicts_with = "on")]
     vary: Vec<VaryChoice>,
     /// The CPUs for the program. Default: all allowed ones.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     cpus: Option<CpuList>,
     /// The metric of the race: time, regex:PATTERN, command:LINE, perf:EVENT, as in 'seatmap
-    /// bench'.
+    /// bench'. With --count, a second one is shown by number of threads.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = Metric::parse)]
-    metric: Metric,
+    metric: Vec<Metric>,
     #[command(flatten)]
     readings: BetterReadings,
     #[command(flatten)]
@@ -144,7 +158,8 @@ impl Tune {
         let given = first_given([
             ("--observe", self.observe),
             ("--seconds", self.seconds.is_some()),
-            ("--metric", !matches!(self.metric, Metric::Time)),
+            ("--metric", !matches!(self.metric[..], [Metric::Time])),
+            ("--count", self.count.is_some()),
             ("--lower-is-better", self.readings.lower_is_better),
             ("--higher-is-better", self.readings.higher_is_better),
             ("--record", self.record.is_some()),
@@ -156,12 +171,16 @@ impl Tune {
 }
 
 choice! {
-    /// A switch of the kernel.
-    VaryChoice for Switch {
+    /// A setting besides seats.
+    VaryChoice for RaceDimension {
         /// Pages and threads move towards each other (/proc/sys/kernel/numa_balancing).
-        NumaBalancing,
+        NumaBalancing = RaceDimension::Switch(Switch::NumaBalancing),
         /// The threads of a process stay near one cache (SCHED_CACHE, Linux 7.2).
-        SchedCache = Switch::CacheAware,
+        SchedCache = RaceDimension::Switch(Switch::CacheAware),
+        /// Pages from all NUMA nodes in turn, or from one, as 'run --memory'.
+        Memory,
+        /// OMP_WAIT_POLICY=passive and active: waiting threads sleep or spin.
+        WaitPolicy,
     }
 }
 

@@ -1,7 +1,8 @@
 //! `seatmap tune` on commands that print fixed figures, so no result depends on speed.
 
 use crate::common::{
-    Arguments, Json, Place, assert_contains, can_observe, files, stderr, stdout, two_cpus,
+    Arguments, Json, Place, assert_contains, can_observe, can_pretend, files, stderr, stdout,
+    two_cpus,
 };
 use crate::common::{begun, rank};
 use serde_json::Value;
@@ -38,13 +39,88 @@ fn better_seats_are_found_and_written() {
     let kept = place.read_json("seatmap-tune.json");
     assert_eq!(kept, found);
     assert!(place.read("p.html").contains("is better: it reads 10.0 % lower than 'default'"));
-    let winner = &found["candidates"][verdict["winner"].whole() as usize];
-    // Only an order is written as a plan.
+    // A mask is one seat for all threads.
+    let plan = place.read_json("plan.json");
+    assert_eq!(plan["placement"].elements().len(), 1, "{plan}");
+    let seated =
+        place.stdout(["run", "--quiet", "--plan", "plan.json", "--", "sh", "-c", BEST_ALONE]);
+    assert_eq!(seated, "took 9\n");
+}
+
+/// Prints 10 for four threads, more for other numbers, and 14 by default; its rate grows to eight.
+const BEST_WITH_FOUR: &str =
+    "n=${THREADS:-8}; echo took $((n > 4 ? 6 + n : 22 - 3 * n)); echo rate $((100 / n))";
+
+#[test]
+fn best_number_of_threads_is_found_and_raced() {
+    if two_cpus().is_none() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let place = Place::new();
+    let options = "--count THREADS=1..8 --metric regex:rate.([0-9]+) --candidates 2 --budget 60";
+    let output = race(&place, (options, "--html p.html"), BEST_WITH_FOUR);
+    let printed = stdout(&output);
+    assert_contains(&stderr(&output), "THREADS=4 is the best of 8 numbers in 28 runs; it races");
+    for words in [
+        "28 runs with 8 of 8 numbers of THREADS, then ",
+        "By regex:took ([0-9]+), THREADS=4 is the best number that ran.",
+        "By regex:rate.([0-9]+), THREADS=8 is the best number that ran.",
+        "'4 threads' is better: it reads 28.6 % lower than 'default'",
+        "To get this: THREADS=4 COMMAND",
+    ] {
+        assert_contains(&printed, words);
+    }
+    let found = place.read_json("seatmap-tune.json");
     assert_eq!(
-        winner["seats"]["order"].is_string(),
-        files(&place).contains(&"plan.json".to_owned()),
-        "{winner}"
+        (&found["counts"]["best"], &found["candidates"][1]["count"]),
+        (&4.into(), &4.into())
     );
+    assert!(found["runs"].elements().len() + 28 <= 60);
+    assert!(place.read("p.html").contains("THREADS=8 beside 4"));
+    // The option takes its place in the command, and the default goes without it.
+    let words = ["tune", "--count", "-n {}=1,2,4,8", "--candidates", "2", "--budget", "60"];
+    let metric = ["--metric", "regex:took ([0-9]+)", "--lower-is-better", "--"];
+    let script = "shift $#; set -- {}; n=${2:-8}; echo took $((n > 4 ? 6 + n : 22 - 3 * n))";
+    let printed = place.stdout((words, metric, ["sh", "-c", script]));
+    assert_contains(&printed, "To get this: COMMAND, with the option -n 4");
+}
+
+#[test]
+fn wait_policies_race_at_the_best_number() {
+    if two_cpus().is_none() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let place = Place::new();
+    let script = "test \"$OMP_WAIT_POLICY\" = passive && less=3; \
+                  n=${THREADS:-8}; echo took $(((n > 4 ? 6 + n : 22 - 3 * n) - ${less:-0}))";
+    let options = "--count THREADS=1..8 --vary wait-policy --candidates 4 --budget 90 --json";
+    let found = document(&race(&place, options, script));
+    let winner = &found["candidates"][found["verdict"]["winner"].whole() as usize];
+    assert_eq!(winner["variables"], serde_json::json!(["OMP_WAIT_POLICY=passive"]), "{winner}");
+    assert_eq!((&winner["count"], &winner["name"]), (&4.into(), &"wait passive, 4 threads".into()));
+}
+
+/// The kinds of cores of a described machine race by their words.
+#[test]
+fn words_race_on_a_hybrid_machine() {
+    if !can_pretend() {
+        return;
+    }
+    let place = Place::new();
+    // Of the 24 CPUs of this processor, eight are of efficiency cores.
+    let script = "test $(nproc) = 8 && echo took 9 || echo took 10";
+    let pretended = ["pretend", "core-i9-12900k", "-q", "--", env!("CARGO_BIN_EXE_seatmap")];
+    let tune = "tune --candidates 6 --budget 72 -o plan.json --lower-is-better";
+    let metric = ["--metric", "regex:took ([0-9]+)", "--", "sh", "-c", script];
+    let printed = place.stdout((pretended, tune, metric));
+    let word = "not:kind:performance";
+    assert_contains(&printed, &format!("To get this: taskset -c $(seatmap cpus {word}) COMMAND"));
+    let found = place.read_json("seatmap-tune.json");
+    let named = found["candidates"].elements().iter().filter_map(|one| one["words"].as_str());
+    assert_eq!(named.collect::<Vec<_>>(), ["kind:performance", word, "no-smt"]);
+    let plan = place.read_json("plan.json");
+    let seats = serde_json::json!([(16..24).collect::<Vec<_>>()]);
+    assert_eq!((&plan["words"], &plan["seats"]), (&word.into(), &seats));
 }
 
 #[test]

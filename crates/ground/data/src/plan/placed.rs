@@ -39,6 +39,10 @@ pub struct Plan {
     /// Empty if every task may run on that PU alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Vec<u32>>,
+    /// The words that named the PUs when the plan was made (`kind:performance`); absent if none
+    /// did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// The NUMA nodes for each task's memory, by OS index, ascending. An empty list does not
     /// restrict its task; no lists at all restrict no task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -66,8 +66,8 @@ fn chi_squared_quantile(share: f64, freedom: f64) -> f64 {
 }
 
 /// The quantile of Student's distribution, by the expansion of Abramowitz and Stegun 1964, formula
-/// 26.7.5: right to 1 % from four degrees of freedom on.
-fn student_quantile(share: f64, freedom: f64) -> f64 {
+/// 26.7.5: right to 1 % from four degrees of freedom on, and to 4 % for two.
+pub fn student_quantile(share: f64, freedom: f64) -> f64 {
     let z = normal_quantile(share);
     let terms = [
         (z.powi(3) + z) / 4.0,

@@ -27,6 +27,14 @@ impl Better {
             Better::Higher => "higher",
         }
     }
+
+    /// The logarithm of a reading, or of its inverse if higher readings are better: less is better.
+    pub fn log_cost(self, value: f64) -> f64 {
+        match self {
+            Better::Lower => value.ln(),
+            Better::Higher => -value.ln(),
+        }
+    }
 }
 
 /// The figure read from a run.

@@ -9,6 +9,8 @@
 //! | `field` | the candidates and how to run them |
 //! | `candidates` | the candidates on one computer |
 //! | [`cluster_job`] | the candidates on a cluster: orders of ranks; each run starts the job |
+//! | [`placeholders`] | parts of a command that each run replaces |
+//! | `search` | the number of threads that races |
 //! | `limit` | the candidates that fit into a time |
 //! | [`event`] | the events of a race |
 //! | [`error`] | why there is no winner |
@@ -19,11 +21,15 @@ pub mod error;
 pub mod event;
 mod field;
 pub(crate) mod limit;
+pub mod placeholders;
 pub mod request;
+mod search;
 
+use crate::tune::count_search::first_runs;
 use crate::tune::disturbance::{Disturbance, Usual};
-use crate::tune::race::{RaceOutcome, RaceRules, RaceTurn, RunCost, fewest_runs, race};
+use crate::tune::race::{RaceOutcome, RaceTurn, RunCost, fewest_runs, race};
 use crate::tune::trial::{CommandRunner, TrialError, texts};
+use crate::tune::tried_counts::CountRun;
 use crate::tune::tuned::{RaceRun, Tuned};
 use crate::tune::winner::RaceEnd;
 use crate::tune::{Fingerprint, RunReading};
@@ -32,8 +38,9 @@ use error::at;
 pub use event::RaceEvent;
 use field::RaceField;
 pub use request::{
-    ClusterGround, HostGround, OwnCommands, ProgramTraffic, RaceGround, RaceRequest,
+    ClusterGround, HostGround, OwnCommands, ProgramTraffic, RaceDimension, RaceGround, RaceRequest,
 };
+use seatmap_data::document::Blame;
 use seatmap_data::statistics::greatest;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::kernel::SchedulerSettings;
@@ -64,43 +71,39 @@ pub fn run(
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<RaceEnd, ProgramRaceError> {
-    let mut field = RaceField::new(request, stop, hear)?;
-    if request.earlier.is_none() {
-        limit::keep_to(&mut field, stop, hear)?;
-    }
+    let field = RaceField::new(request, stop, hear)?;
     let mut tuned = begun(&field);
-    let rules = tuned.rules();
-    limit::check_budget(request, &rules)?;
-    let recorded = recorded(request, &mut tuned)?;
+    limit::check_budget(request, field.most_candidates(), fewest_searched(&tuned))?;
+    let earlier = recorded(request, &mut tuned)?;
+    let searched = earlier.counts.map_or_else(Vec::new, |counts| counts.runs);
     let racing = Racing {
-        field: &field,
+        field,
         runner: CommandRunner::new(request.metric.clone(), request.time),
-        recorded: recorded.into_iter(),
+        searched: searched.into_iter(),
+        recorded: earlier.runs.into_iter(),
         disturbed: 0,
-        tuned: &mut tuned,
+        tuned,
         stop,
         hear,
     };
-    let outcome = racing.run(&rules)?;
-    tuned.judge(&outcome);
-    limit::tell_excess(request, &tuned, hear);
-    // The verdict is saved before the plan, which may not exist.
-    keep(request, &tuned)?;
-    let plan = field.winners_plan(&tuned)?;
-    Ok(RaceEnd { tuned, plan })
+    racing.run()
+}
+
+/// The runs that a search for a number of threads needs, if there is one to make.
+fn fewest_searched(tuned: &Tuned) -> usize {
+    let search = tuned.counts.as_ref().filter(|counts| counts.best.is_none());
+    search.map_or(0, |counts| first_runs(&counts.counts))
 }
 
 fn begun(field: &RaceField<'_>) -> Tuned {
     let request = field.request;
-    let candidates = field.entrants.len();
-    let fewest = fewest_runs(candidates, request.confidence);
     let fingerprint = Fingerprint::new(
         request.provenance.machine.clone(),
         seatmap_machines::host::environment::read(),
         field.seats(),
         "nobody".to_owned(),
     );
-    Tuned {
+    let mut tuned = Tuned {
         begun: Some((request.now)()),
         command: texts(&request.command),
         rivals: rivals(),
@@ -109,13 +112,24 @@ fn begun(field: &RaceField<'_>) -> Tuned {
         better: request.better,
         confidence: request.confidence,
         seed: request.seed,
-        budget_runs: match request.time {
-            Some(_) => None,
-            None => Some(request.runs.unwrap_or(RUNS_EACH * candidates + fewest)),
-        },
         budget_seconds: request.time.map(|time| time.as_secs_f64()),
+        counts: field.counts(),
         ..Tuned::before(field.entrants.clone(), fingerprint)
-    }
+    };
+    settle(field, &mut tuned);
+    tuned
+}
+
+/// Lets the candidates of the field race, with the usual number of runs by default.
+fn settle(field: &RaceField<'_>, tuned: &mut Tuned) {
+    tuned.candidates.clone_from(&field.entrants);
+    let candidates = tuned.candidates.len();
+    let usual = RUNS_EACH * candidates + fewest_runs(candidates, tuned.confidence);
+    let request = field.request;
+    tuned.budget_runs = match request.time {
+        Some(_) => None,
+        None => Some(request.runs.unwrap_or(usual + tuned.runs_made())),
+    };
 }
 
 /// Kernel features that also move threads and memory.
@@ -132,8 +146,9 @@ fn rivals() -> Vec<String> {
     scheduler.into_iter().chain(switched).collect()
 }
 
-fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
-    let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
+/// The earlier race, whose runs are not made again; one without runs if there is none.
+fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Tuned, ProgramRaceError> {
+    let Some(earlier) = &request.earlier else { return Ok(Tuned::default()) };
     if let Some(difference) = tuned.differs_from(earlier) {
         let record = request.record.display();
         return Err(ProgramRaceError::input(format!(
@@ -141,7 +156,7 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, Pr
         )));
     }
     tuned.begun.clone_from(&earlier.begun);
-    Ok(earlier.runs.clone())
+    Ok(earlier.clone())
 }
 
 /// Saves the race, so that a crash loses at most the current run.
@@ -157,28 +172,55 @@ enum Cut {
 }
 
 struct Racing<'a> {
-    field: &'a RaceField<'a>,
+    field: RaceField<'a>,
     runner: CommandRunner,
+    searched: std::vec::IntoIter<CountRun>,
     recorded: std::vec::IntoIter<RaceRun>,
     disturbed: usize,
-    tuned: &'a mut Tuned,
+    tuned: Tuned,
     stop: &'a dyn Fn() -> bool,
     hear: &'a mut dyn FnMut(RaceEvent<'_>),
 }
 
+type RunAttempt<'r> = &'r dyn Fn(&Racing<'_>) -> Result<Option<RunReading>, ProgramRaceError>;
+
 impl Racing<'_> {
-    fn run(mut self, rules: &RaceRules) -> Result<RaceOutcome, ProgramRaceError> {
+    fn run(mut self) -> Result<RaceEnd, ProgramRaceError> {
         let quotas = QuotaWatch::begin();
-        let outcome = race(rules, &mut |turn| self.turn(turn));
+        let outcome = self.outcome();
         self.tuned.throttled = quotas.used_up();
-        let runs = self.tuned.runs.len();
-        outcome.map_err(|cut| match cut {
+        let outcome = outcome.map_err(|cut| self.ended(cut))?;
+        self.tuned.judge(&outcome);
+        let request = self.field.request;
+        limit::tell_excess(request, &self.tuned, self.hear);
+        // The verdict is saved before the plan, which may not exist.
+        keep(request, &self.tuned)?;
+        let plan = self.field.winners_plan(&self.tuned)?;
+        Ok(RaceEnd { tuned: self.tuned, plan })
+    }
+
+    fn outcome(&mut self) -> Result<RaceOutcome, Cut> {
+        self.search()?;
+        // A continued race keeps its candidates.
+        if self.recorded.as_slice().is_empty() {
+            let spent_s = self.tuned.seconds_taken();
+            limit::keep_to(&mut self.field, spent_s, self.stop, self.hear).map_err(Cut::Failed)?;
+            settle(&self.field, &mut self.tuned);
+        }
+        let rules = self.tuned.rules();
+        race(&rules, &mut |turn| self.turn(turn))
+    }
+
+    fn ended(&mut self, cut: Cut) -> ProgramRaceError {
+        let runs = self.tuned.runs_made();
+        match cut {
             Cut::Stopped => ProgramRaceError::work(format!(
                 "the race was interrupted after {}; continue it with --resume",
                 counted(runs, "run")
             )),
             Cut::Failed(error) => {
-                if runs > 0 {
+                // Another race is needed then.
+                if runs > 0 && !error.is_input() {
                     (self.hear)(RaceEvent::RunsKept { runs });
                 }
                 error
@@ -187,7 +229,7 @@ impl Racing<'_> {
                 (self.hear)(RaceEvent::RunLost { before: runs.saturating_sub(1) });
                 error
             }
-        })
+        }
     }
 
     /// Makes a run or takes it from the record; afterwards it is saved.
@@ -199,14 +241,13 @@ impl Racing<'_> {
         };
         let cost = self.tuned.cost(run.value, run.seconds);
         self.tuned.runs.push(run);
-        let runs = self.tuned.runs.len();
+        let runs = self.tuned.runs_made();
         let of = self.tuned.budget_runs.unwrap_or(0).max(runs);
         (self.hear)(RaceEvent::RunMade { runs, of });
-        keep(self.field.request, self.tuned).map_err(Cut::Unkept)?;
+        keep(self.field.request, &self.tuned).map_err(Cut::Unkept)?;
         Ok(cost)
     }
 
-    /// Repeats a run that says nothing about its candidate.
     fn made(&mut self, turn: RaceTurn) -> Result<RaceRun, Cut> {
         assert!(
             turn.candidate < self.field.entrants.len(),
@@ -214,10 +255,17 @@ impl Racing<'_> {
             turn.candidate,
             self.field.entrants.len()
         );
+        let reading = self.reading(&|racing| racing.attempt(turn.candidate))?;
+        let RunReading { value, seconds, disturbance, .. } = reading;
+        Ok(RaceRun { turn, value, seconds, disturbance: Some(disturbance) })
+    }
+
+    /// Repeats a run that says nothing about its candidate.
+    fn reading(&mut self, attempt: RunAttempt<'_>) -> Result<RunReading, Cut> {
         let mut tries = 1;
         let mut disturbed = 0;
         loop {
-            let error = match self.attempt(turn.candidate) {
+            let error = match attempt(self) {
                 Ok(Some(RunReading { disturbance, .. }))
                     if disturbed < DISTURBED_TRIES && self.is_disturbed(&disturbance) =>
                 {
@@ -227,13 +275,11 @@ impl Racing<'_> {
                     (self.hear)(RaceEvent::Disturbed { percent, runs: self.disturbed });
                     continue;
                 }
-                Ok(Some(RunReading { value, seconds, disturbance })) => {
-                    return Ok(RaceRun { turn, value, seconds, disturbance: Some(disturbance) });
-                }
+                Ok(Some(reading)) => return Ok(reading),
                 Ok(None) => return Err(Cut::Stopped),
                 Err(error) => error,
             };
-            match excuse(self.field, &error, tries) {
+            match excuse(&self.field, &error, tries) {
                 Some(event) => (self.hear)(event),
                 None => return Err(Cut::Failed(error)),
             }
@@ -244,11 +290,9 @@ impl Racing<'_> {
 
     /// Compared with quiet runs; false if it may not be repeated.
     fn is_disturbed(&self, disturbance: &Disturbance) -> bool {
-        let runs = &self.tuned.runs;
         // With fewer runs the usual load is unknown.
-        let may_repeat = RUNS_OF_DISTURBED * (self.disturbed + 1) <= runs.len();
-        let before = runs.iter().filter_map(|run| run.disturbance.as_ref());
-        may_repeat && disturbance.exceeds(&Usual::of(before))
+        let may_repeat = RUNS_OF_DISTURBED * (self.disturbed + 1) <= self.tuned.runs_made();
+        may_repeat && disturbance.exceeds(&Usual::of(self.tuned.disturbances()))
     }
 
     fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {

@@ -45,6 +45,10 @@ pub struct Contestant {
     pub cpus: Option<CpuSet>,
     /// The CPUs of its cell, if any; this process is outside.
     pub cell: Option<CpuSet>,
+    /// Variables that are set for it.
+    pub variables: Vec<(String, String)>,
+    /// Whether its threads are counted while it runs.
+    pub counts_threads: bool,
     /// The time for leftover processes to end, such as launchers' daemons. Default: 0.
     pub patience: Duration,
 }
@@ -72,8 +76,14 @@ pub fn texts(words: &[OsString]) -> Vec<String> {
 pub struct RunReading {
     /// The metric's value.
     pub value: f64,
+    /// The second metric's value, if there is one.
+    pub second_value: Option<f64>,
     /// The duration, including the metric's own command, in seconds.
     pub seconds: f64,
+    /// The CPU time that it used for each second, in CPUs.
+    pub cpus_used: f64,
+    /// The most threads of its processes at one look; 0 if they were not counted.
+    pub threads: usize,
     /// The CPU time taken from it.
     pub disturbance: Disturbance,
 }
@@ -129,6 +139,8 @@ pub(crate) fn unstored(source: io::Error) -> TrialError {
 pub struct CommandRunner {
     /// The metric.
     pub metric: Metric,
+    /// A second metric of the same runs.
+    pub second: Option<Metric>,
     /// Whether the kernel prefers the command to other sessions (autogroups, sched(7)), if
     /// privileged.
     pub raised: bool,
@@ -151,6 +163,7 @@ impl CommandRunner {
         let shorter = time.filter(|time| *time < METRIC_LIMIT);
         CommandRunner {
             metric,
+            second: None,
             raised: false,
             metric_limit: shorter.unwrap_or(METRIC_LIMIT),
             is_whole_time: shorter.is_some(),
@@ -203,7 +216,8 @@ impl CommandRunner {
         let printed = Printed::new().map_err(unstored)?;
         // A child inherits only counters that exist at its creation (perf_event_open(2),
         // `inherit`).
-        let counter = self.counter()?;
+        let counter = counter_of(&self.metric)?;
+        let second_counter = self.second.as_ref().map(counter_of).transpose()?.flatten();
         let watch = DisturbanceWatch::begin(&self.quotas);
         let ended = finished(&command, contestant, self.raised, &printed, stop)?;
         let Some(ended) = ended else { return Ok(None) };
@@ -211,7 +225,38 @@ impl CommandRunner {
         // A figure printed by a failed run means nothing.
         check(&command, &ended, &printed)?;
         let asked = Instant::now();
-        let metric = &self.metric;
+        let run = EndedRun { contestant, ended: &ended, printed: &printed, stop };
+        let Some(value) = self.read(&self.metric, counter, &run)? else { return Ok(None) };
+        let second_value = match &self.second {
+            None => None,
+            Some(second) => match self.read(second, second_counter, &run)? {
+                None => return Ok(None),
+                value => value,
+            },
+        };
+        let mut metrics = self.second.iter().chain([&self.metric]);
+        let has_command = metrics.any(Metric::has_command);
+        let by_command = if has_command { asked.elapsed() } else { Duration::ZERO };
+        let reading = RunReading {
+            value,
+            second_value,
+            seconds: (ended.elapsed + by_command).as_secs_f64(),
+            cpus_used: ended.cpu_time.div_duration_f64(ended.elapsed),
+            threads: ended.threads,
+            disturbance,
+        };
+        Ok(Some((reading, printed)))
+    }
+
+    /// The value of a metric; `None` if `stop` became true.
+    fn read(
+        &self,
+        metric: &Metric,
+        counter: Option<Counter>,
+        run: &EndedRun<'_>,
+    ) -> Result<Option<f64>, TrialError> {
+        let EndedRun { contestant, ended, printed, stop } = run;
+        let command = contestant.line();
         let read = match metric {
             Metric::Time => Some(ended.elapsed.as_secs_f64()),
             Metric::CpuTime => Some(ended.cpu_time.as_secs_f64()),
@@ -226,39 +271,20 @@ impl CommandRunner {
                 let read = counter.map(|mut counter| counter.read()).transpose();
                 read.map_err(system(uncounted(event, "")))?.map(|count| count as f64)
             }
-            Metric::Command(line) => self.by_command(line, contestant, stop)?,
+            Metric::Command(line) => self.by_command(metric, line, contestant, stop)?,
         };
-        let Some(value) = read else { return Ok(None) };
-        if value <= 0.0 {
+        if let Some(value) = read.filter(|value| *value <= 0.0) {
             return Err(TrialError::NoReading(format!(
                 "the metric '{metric}' read {value} from '{command}'; readings are compared as \
                  ratios and must be above 0"
             )));
         }
-        let by_command = if metric.has_command() { asked.elapsed() } else { Duration::ZERO };
-        let seconds = (ended.elapsed + by_command).as_secs_f64();
-        Ok(Some((RunReading { value, seconds, disturbance }, printed)))
-    }
-
-    fn counter(&self) -> Result<Option<Counter>, TrialError> {
-        let Metric::Counted(event) = &self.metric else { return Ok(None) };
-        Counter::of_children(event).map(Some).map_err(|source| {
-            let hint = match source.raw_os_error() {
-                Some(libc::EACCES | libc::EPERM) => {
-                    " (run it as root, or lower /proc/sys/kernel/perf_event_paranoid)"
-                }
-                _ if event.is_software() => "",
-                _ => {
-                    " (most virtual machines have no counters; software events such as \
-                     task-clock work everywhere)"
-                }
-            };
-            TrialError::System(uncounted(event, hint), source)
-        })
+        Ok(read)
     }
 
     fn by_command(
         &self,
+        metric: &Metric,
         line: &str,
         contestant: &Contestant,
         stop: &dyn Fn() -> bool,
@@ -269,7 +295,6 @@ impl CommandRunner {
         let ended = finished(line, &asking, false, &printed, &|| {
             stop() || began.elapsed() > self.metric_limit
         })?;
-        let metric = &self.metric;
         let Some(ended) = ended else {
             if stop() {
                 return Ok(None);
@@ -294,6 +319,32 @@ impl CommandRunner {
             ))
         })
     }
+}
+
+/// A run that has ended, to be read.
+struct EndedRun<'a> {
+    contestant: &'a Contestant,
+    ended: &'a FinishedRun,
+    printed: &'a Printed,
+    stop: &'a dyn Fn() -> bool,
+}
+
+/// The counter of a metric that counts an event.
+fn counter_of(metric: &Metric) -> Result<Option<Counter>, TrialError> {
+    let Metric::Counted(event) = metric else { return Ok(None) };
+    Counter::of_children(event).map(Some).map_err(|source| {
+        let hint = match source.raw_os_error() {
+            Some(libc::EACCES | libc::EPERM) => {
+                " (run it as root, or lower /proc/sys/kernel/perf_event_paranoid)"
+            }
+            _ if event.is_software() => "",
+            _ => {
+                " (most virtual machines have no counters; software events such as task-clock \
+                 work everywhere)"
+            }
+        };
+        TrialError::System(uncounted(event, hint), source)
+    })
 }
 
 fn uncounted(event: &CounterEvent, hint: &str) -> String {

@@ -10,6 +10,7 @@ use crate::tune::metric::Better;
 use crate::tune::race::{
     Budget, Confirmed, DEFAULT, RaceOutcome, RacePhase, RaceRules, RaceTurn, RunCost,
 };
+use crate::tune::tried_counts::{CountRun, TriedCounts};
 use crate::tune::verdict::percent;
 use seatmap_data::document::{self, Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::correlation::spearman;
@@ -27,11 +28,12 @@ pub const MAX_CANDIDATES: usize = 4096;
 pub const SAFE_SHARE: f64 = 0.02;
 
 /// The seats of a candidate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateSeats {
     /// No seats: the kernel places the threads, and may move them.
+    #[default]
     Free,
     /// The kernel decides among these CPUs.
     Within(String),
@@ -66,8 +68,8 @@ pub struct RankSeat {
     pub cpus: Vec<u32>,
 }
 
-/// A candidate: one way to seat the program.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A candidate: one way to start and seat the program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entrant {
     /// Its name.
@@ -77,6 +79,32 @@ pub struct Entrant {
     /// Its cost estimated by the model; absent without an estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<f64>,
+    /// The words that name its CPUs (`kind:performance`); absent if none do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+    /// The number of threads in the setting that races; absent for the program's own number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    /// Variables that are set for it, each `NAME=VALUE`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
+    /// Its memory policy, as for `seatmap run --memory`; absent for the kernel's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
+}
+
+impl Entrant {
+    /// A candidate that differs from the default only in its seats.
+    pub fn new(name: impl Into<String>, seats: CandidateSeats) -> Self {
+        Entrant { name: name.into(), seats, ..Entrant::default() }
+    }
+
+    /// Whether another candidate has the same seats and settings, whatever its number of threads.
+    pub fn starts_like(&self, other: &Entrant) -> bool {
+        self.seats == other.seats
+            && self.variables == other.variables
+            && self.memory == other.memory
+    }
 }
 
 /// A run of the race.
@@ -193,6 +221,9 @@ pub struct Tuned {
     /// The limit on time in seconds, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_seconds: Option<f64>,
+    /// The counts that were tried before the race; absent if none were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<TriedCounts>,
     /// The candidates; the first is the default.
     #[cfg_attr(feature = "schema", schemars(length(min = 2, max = MAX_CANDIDATES)))]
     pub candidates: Vec<Entrant>,
@@ -218,11 +249,15 @@ impl Tuned {
         }
     }
 
-    /// The rules of the race.
+    /// The rules of the race, which gets what the search for a number of threads has left of the
+    /// budget.
     pub fn rules(&self) -> RaceRules {
-        let budget = match (self.budget_runs, self.budget_seconds) {
-            (Some(runs), _) => Budget::Runs(runs),
-            (None, seconds) => Budget::Seconds(seconds.unwrap_or(0.0)),
+        let budget = match self.budget() {
+            Budget::Runs(runs) => Budget::Runs(runs.saturating_sub(self.search().count())),
+            Budget::Seconds(seconds) => {
+                let spent: f64 = self.search().map(|run| run.seconds).sum();
+                Budget::Seconds((seconds - spent).max(0.0))
+            }
         };
         RaceRules {
             candidates: self.candidates.len(),
@@ -232,11 +267,39 @@ impl Tuned {
         }
     }
 
+    /// The budget of all runs.
+    pub fn budget(&self) -> Budget {
+        match (self.budget_runs, self.budget_seconds) {
+            (Some(runs), _) => Budget::Runs(runs),
+            (None, seconds) => Budget::Seconds(seconds.unwrap_or(0.0)),
+        }
+    }
+
+    /// The runs that searched for a number of threads.
+    fn search(&self) -> impl Iterator<Item = &CountRun> {
+        self.counts.iter().flat_map(|counts| &counts.runs)
+    }
+
+    /// The number of runs so far, the search for a number of threads included.
+    pub fn runs_made(&self) -> usize {
+        self.runs.len() + self.search().count()
+    }
+
+    /// The time of all runs so far, in seconds.
+    pub fn seconds_taken(&self) -> f64 {
+        let search = self.search().map(|run| run.seconds);
+        search.chain(self.runs.iter().map(|run| run.seconds)).sum()
+    }
+
+    /// The CPU time that others took from each run so far, if known.
+    pub(crate) fn disturbances(&self) -> impl Iterator<Item = &Disturbance> {
+        let search = self.search().filter_map(|run| run.disturbance.as_ref());
+        search.chain(self.runs.iter().filter_map(|run| run.disturbance.as_ref()))
+    }
+
     /// The cost of a reading.
     pub fn cost(&self, value: f64, seconds: f64) -> RunCost {
-        // A race looks for the least cost; the reciprocal turns a rate into one.
-        let log = if self.better == Better::Lower { value.ln() } else { -value.ln() };
-        RunCost { log, seconds }
+        RunCost { log: self.better.log_cost(value), seconds }
     }
 
     /// The first difference from an earlier race that prevents reusing its runs.
@@ -252,15 +315,16 @@ impl Tuned {
         self.fingerprint.differences(&then.fingerprint).into_iter().next()
     }
 
-    fn words(&self) -> [(&'static str, String); 7] {
+    fn words(&self) -> [(&'static str, String); 8] {
         let names = self.candidates.iter().map(|candidate| &candidate.name);
         [
+            ("the count", self.counts.as_ref().map_or("none".to_owned(), TriedCounts::in_words)),
             ("the command", self.command.join(" ")),
             ("the metric", self.metric.clone()),
             ("the direction", format!("{:?}", self.better)),
             ("the confidence", self.confidence.to_string()),
             ("the seed", self.seed.to_string()),
-            ("the budget", format!("{:?}", self.rules().budget)),
+            ("the budget", format!("{:?}", self.budget())),
             ("the candidates", joined(names, ", ")),
         ]
     }
@@ -339,7 +403,8 @@ impl Tuned {
                 "candidates[0].seats: the first candidate must be the default (free)",
             );
         }
-        check_session(self.runs.len(), self.confidence)?;
+        check_session(self.runs_made(), self.confidence)?;
+        self.counts.as_ref().map_or(Ok(()), TriedCounts::check)?;
         if let Some(at) = self.runs.iter().position(|run| {
             run.turn.candidate >= candidates
                 || !(run.value > 0.0 && run.value.is_finite() && run.seconds >= 0.0)
@@ -476,11 +541,12 @@ fn other_way_round(percent: f64) -> f64 {
 pub(crate) mod tests {
     use super::*;
     use crate::tune::race::race;
+    use crate::tune::tried_counts::tests::tried;
     use std::convert::Infallible;
 
     pub(crate) fn made(better: Better) -> Tuned {
         let entrant =
-            |name: &str, seats, predicted| Entrant { name: name.to_owned(), seats, predicted };
+            |name: &str, seats, predicted| Entrant { predicted, ..Entrant::new(name, seats) };
         let candidates = vec![
             entrant("default", CandidateSeats::Free, None),
             entrant("best", CandidateSeats::Placement(vec![0, 1]), Some(10.0)),
@@ -587,6 +653,14 @@ pub(crate) mod tests {
             CandidateSeats::Kernel(KernelSwitch { switch: "numa-balancing".to_owned(), on: true });
         tuned.candidates[2].seats =
             CandidateSeats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
+        tuned.candidates[3] = Entrant {
+            words: Some("kind:performance".to_owned()),
+            count: Some(4),
+            variables: vec!["OMP_WAIT_POLICY=passive".to_owned()],
+            memory: Some("interleave".to_owned()),
+            ..tuned.candidates[3].clone()
+        };
+        tuned.counts = Some(tried(|count| (count as usize, 1.0, 1.0)));
         tuned.simulated = Some(SimulatedMessages {
             machine: "cell-qs20".to_owned(),
             pattern: "ring:8".to_owned(),

@@ -67,11 +67,8 @@ impl Varied {
         self.positions.iter().map(|(switch, position)| {
             let on = !position.was_on;
             let setting = KernelSwitch { switch: switch.word().to_owned(), on };
-            Entrant {
-                name: format!("{switch} {}", if on { "on" } else { "off" }),
-                seats: CandidateSeats::Kernel(setting),
-                predicted: None,
-            }
+            let name = format!("{switch} {}", if on { "on" } else { "off" });
+            Entrant::new(name, CandidateSeats::Kernel(setting))
         })
     }
 

@@ -57,24 +57,32 @@ pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
 /// # Errors
 /// [`NoPlan`]: a plan cannot represent its seats.
 pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<String, NoPlan> {
+    let mut seats = Vec::new();
     let placement = match &winner.seats {
         CandidateSeats::Placement(placement) => placement.clone(),
         // In an order of CPUs, task k is on the k-th CPU.
-        CandidateSeats::Order(list) => {
-            list.parse::<CpuList>().map(|list| list.0).unwrap_or_default()
-        }
-        // A mask leaves the choice to the kernel.
+        CandidateSeats::Order(list) => listed(list),
+        // All threads share one seat, on which the kernel decides.
         CandidateSeats::Within(list) => {
-            return no_plan(&format!("the winner is a mask; use 'taskset -c {list}'"));
+            seats.push(listed(list));
+            listed(list).into_iter().take(1).collect()
         }
         CandidateSeats::Kernel(setting) => {
             return no_plan(&format!("the winner is a kernel setting, {}", setting.switch));
+        }
+        CandidateSeats::Free if is_started_otherwise(winner) => {
+            return no_plan(&format!(
+                "the winner has no seats, but other settings: {}",
+                winner.name
+            ));
         }
         CandidateSeats::Free | CandidateSeats::Ranks(_) => {
             return no_plan("no candidate was better than the default");
         }
     };
     let plan = Plan {
+        seats,
+        words: winner.words.clone(),
         method: Some(method(winner)),
         pattern: provenance.pattern.clone(),
         date: Some(provenance.date.clone()),
@@ -82,6 +90,14 @@ pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<String, 
         ..Plan::new(provenance.machine.clone(), placement)
     };
     Ok(plan.to_json())
+}
+
+fn listed(cpus: &str) -> Vec<u32> {
+    cpus.parse::<CpuList>().map(|list| list.0).unwrap_or_default()
+}
+
+fn is_started_otherwise(winner: &Entrant) -> bool {
+    winner.count.is_some() || winner.memory.is_some() || !winner.variables.is_empty()
 }
 
 #[cfg(test)]
@@ -109,14 +125,23 @@ mod tests {
             (written.method.unwrap().as_str(), written.placement),
             ("raced: best", vec![0, 1])
         );
-        for (seats, why) in [
-            (CandidateSeats::Within("0-3".to_owned()), "use 'taskset -c 0-3'"),
-            (
-                CandidateSeats::Kernel(KernelSwitch { switch: "sched-cache".to_owned(), on: true }),
-                "a kernel setting, sched-cache",
-            ),
+        tuned.candidates[1] = Entrant {
+            words: Some("kind:performance".to_owned()),
+            ..Entrant::new("best", CandidateSeats::Within("0-3".to_owned()))
+        };
+        let written = plan(safe(&tuned).unwrap(), &provenance()).unwrap();
+        let written = Plan::from_json(&written).unwrap();
+        assert_eq!(
+            (written.words.as_deref(), &written.placement[..], written.seat(0)),
+            (Some("kind:performance"), &[0][..], &[0, 1, 2, 3][..])
+        );
+        let kernel = KernelSwitch { switch: "sched-cache".to_owned(), on: true };
+        let free = Entrant::new("4 threads", CandidateSeats::Free);
+        for (winner, why) in [
+            (Entrant::new("x", CandidateSeats::Kernel(kernel)), "a kernel setting, sched-cache"),
+            (Entrant { count: Some(4), ..free }, "but other settings: 4 threads"),
         ] {
-            tuned.candidates[1].seats = seats;
+            tuned.candidates[1] = winner;
             let none = plan(safe(&tuned).unwrap(), &provenance()).unwrap_err();
             assert!(none.to_string().ends_with(why), "{none}");
         }

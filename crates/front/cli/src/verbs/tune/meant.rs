@@ -15,19 +15,18 @@ use seatmap_launch::Executable;
 use seatmap_launch::share::SoleWork;
 use seatmap_machines::catalog::Capability;
 use seatmap_os::trusted;
-use seatmap_trial::tune::program_race::cluster_job::{HOSTS, SEAT, holds};
+use seatmap_trial::tune::metric::Better;
+use seatmap_trial::tune::program_race::cluster_job::{HOSTS, SEAT};
+use seatmap_trial::tune::program_race::placeholders::holds;
 use seatmap_trial::tune::program_race::request::OwnCommands;
 use seatmap_trial::tune::program_race::{ClusterGround, HostGround, ProgramTraffic, RaceGround};
-use seatmap_trial::tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
+use seatmap_trial::tune::{Metric, ModelRace, OnModel, Provenance, RaceRequest, Tuned};
 use std::path::{Path, PathBuf};
 
 pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     let record = record(typed)?;
-    let better = typed.metric.better(typed.readings.direction()).ok_or_else(|| {
-        CliError::input(
-            "cannot tell which readings are better; add --higher-is-better or --lower-is-better",
-        )
-    })?;
+    let (metric, second) = metrics(typed)?;
+    let better = direction(metric.better(typed.readings.direction()))?;
     Executable::find(&typed.command).map_err(CliError::input)?;
     verbs::run::check_sole(SoleWork::Tune)?;
     let earlier = typed.resume.then(|| earlier(&typed.record())).transpose()?;
@@ -38,8 +37,9 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     Ok(RaceRequest {
         command: typed.command.clone(),
         ground,
-        metric: typed.metric.clone(),
+        metric,
         better,
+        second,
         confidence: typed.randomness.confidence,
         seed: typed.randomness.seed,
         candidates: typed.candidates.into(),
@@ -55,6 +55,29 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
             rank_on_seats: myself::rank_on_seats,
             rank_observed: myself::rank_observed,
         },
+    })
+}
+
+/// The metric of the race, and a second one for the numbers of threads.
+fn metrics(typed: &Tune) -> Result<(Metric, Option<(Metric, Better)>), CliError> {
+    match &typed.metric[..] {
+        [metric] => Ok((metric.clone(), None)),
+        [metric, second] if typed.count.is_some() => {
+            // Times and events are less if they are better, whatever the first metric is.
+            let better = direction(second.better(None).or(typed.readings.direction()))?;
+            Ok((metric.clone(), Some((second.clone(), better))))
+        }
+        _ => Err(CliError::input(
+            "the race has one metric; with --count, a second one is shown by number of threads",
+        )),
+    }
+}
+
+fn direction(better: Option<Better>) -> Result<Better, CliError> {
+    better.ok_or_else(|| {
+        CliError::input(
+            "cannot tell which readings are better; add --higher-is-better or --lower-is-better",
+        )
     })
 }
 
@@ -99,7 +122,8 @@ fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
     Ok(HostGround {
         cpus: typed.cpus.clone(),
         traffic,
-        switches: typed.vary.iter().map(|choice| (*choice).into()).collect(),
+        counts: typed.count.clone(),
+        vary: typed.vary.iter().map(|choice| (*choice).into()).collect(),
     })
 }
 

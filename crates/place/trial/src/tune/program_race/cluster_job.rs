@@ -2,6 +2,7 @@
 //! launcher.
 
 use crate::tune::program_race::error::at;
+use crate::tune::program_race::placeholders::{holds, replaced};
 use crate::tune::program_race::{ClusterGround, ProgramRaceError, RaceEvent, RaceRequest};
 use crate::tune::race::DEFAULT;
 use crate::tune::trial::{Contestant, texts};
@@ -45,11 +46,6 @@ fn rank_request<'a>(
         seed: race.seed,
         ..RankRequest::new(nodes, pattern)
     }
-}
-
-/// Whether a command contains a placeholder such as [`HOSTS`].
-pub fn holds(command: &[OsString], word: &str) -> bool {
-    command.iter().any(|part| part.to_string_lossy().contains(word))
 }
 
 pub(super) fn may_fail(tries: u32) -> bool {
@@ -191,9 +187,8 @@ fn entrant(candidate: &RankCandidate) -> Entrant {
         RankSeat { node, cpus: cpus.clone() }
     });
     Entrant {
-        name: candidate.name.clone(),
-        seats: CandidateSeats::Ranks(seats.collect()),
         predicted: Some(plan.costs.total_ns),
+        ..Entrant::new(candidate.name.as_str(), CandidateSeats::Ranks(seats.collect()))
     }
 }
 
@@ -201,23 +196,11 @@ fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
     std::fs::write(path, text).map_err(|source| ProgramRaceError::Work(at(path, source)))
 }
 
-/// Within a word, such as a shell command, the seat's words are quoted.
+/// Within a word, such as a shell command, the seat's words are quoted. The default has none.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
-    let seat = texts(seat);
-    let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
-    let mut words: Vec<OsString> = Vec::new();
-    for word in command {
-        match word.to_str() {
-            // A whole word becomes all words of the seat, or none for the default.
-            Some(SEAT) => words.extend(seat.iter().map(Into::into)),
-            Some(text) => {
-                let text = text.replace(HOSTS, &hosts.to_string_lossy()).replace(SEAT, &line);
-                words.push(text.into());
-            }
-            None => words.push(word.clone()),
-        }
-    }
-    words
+    let line = shlex::try_join(texts(seat).iter().map(String::as_str)).unwrap_or_default();
+    let with_hosts = replaced(command, HOSTS, &[hosts.into()], &hosts.to_string_lossy());
+    replaced(&with_hosts, SEAT, seat, &line)
 }
 
 /// From the ranks' message logs of one start in block order.

@@ -34,6 +34,15 @@ pub enum RaceEvent<'a> {
         /// The limit, in seconds.
         limit_s: f64,
     },
+    /// The search for the best number of threads is over, and its result races.
+    CountFound {
+        /// The setting with this number.
+        setting: String,
+        /// The different numbers of the runs.
+        tried: usize,
+        /// The runs.
+        runs: usize,
+    },
     /// A run is void and will be repeated, because CPUs were taken from it.
     CpusTaken {
         /// The missing CPUs, as a list.

@@ -2,20 +2,21 @@
 
 use crate::tune::program_race::field::RaceField;
 use crate::tune::program_race::{ProgramRaceError, RaceEvent, RaceRequest};
-use crate::tune::race::{DEFAULT, RaceRules, fewest_runs};
+use crate::tune::race::{DEFAULT, fewest_runs};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
 use seatmap_data::statistics::words::counted;
 
 const FEWEST: usize = 2;
 
-/// Times a run of the default, and drops the last candidates if the shortest race exceeds the
-/// limit.
+/// Times a run of the default, and drops the last candidates if the shortest race exceeds what is
+/// left of the limit.
 ///
 /// # Errors
 /// The program fails, or the user stopped it.
 pub fn keep_to(
     field: &mut RaceField<'_>,
+    spent_s: f64,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<(), ProgramRaceError> {
@@ -28,7 +29,7 @@ pub fn keep_to(
     };
     let run_s = reading.seconds;
     let all = field.entrants.len();
-    let left_s = limit_s - run_s;
+    let left_s = limit_s - spent_s - run_s;
     let racing = fitting(all, left_s, run_s, request.confidence);
     field.entrants.truncate(racing);
     if racing < all {
@@ -46,28 +47,36 @@ pub fn keep_to(
 
 pub fn tell_excess(request: &RaceRequest, tuned: &Tuned, hear: &mut dyn FnMut(RaceEvent<'_>)) {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return };
-    let taken_s: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
+    let taken_s = tuned.seconds_taken();
     // "0 s more" would be confusing.
     if taken_s > limit_s * WORTH_TELLING && (taken_s - limit_s).round() >= 1.0 {
         hear(RaceEvent::TookLonger { taken_s, limit_s });
     }
 }
 
-/// Checks that the requested runs are enough.
+/// Checks that the requested runs are enough, if `searched` find the number of threads.
 ///
 /// # Errors
 /// [`ProgramRaceError::Input`], with the number of candidates for which they are.
-pub fn check_budget(request: &RaceRequest, rules: &RaceRules) -> Result<(), ProgramRaceError> {
-    let fewest = fewest_runs(rules.candidates, rules.confidence);
+pub fn check_budget(
+    request: &RaceRequest,
+    candidates: usize,
+    searched: usize,
+) -> Result<(), ProgramRaceError> {
+    let fewest = searched + fewest_runs(candidates, request.confidence);
     let Some(runs) = request.runs.filter(|runs| *runs < fewest) else { return Ok(()) };
-    let enough_for = (FEWEST..rules.candidates)
+    let enough_for = (FEWEST..candidates)
         .rev()
-        .find(|candidates| fewest_runs(*candidates, rules.confidence) <= runs);
+        .find(|candidates| searched + fewest_runs(*candidates, request.confidence) <= runs);
     let fewer =
         enough_for.map_or_else(String::new, |fewer| format!(", or add --candidates {fewer}"));
+    let search = match searched {
+        0 => "",
+        _ => " and a search for the count",
+    };
     Err(ProgramRaceError::input(format!(
-        "a race of {} needs at least {}; raise --budget{fewer}",
-        counted(rules.candidates, "candidate"),
+        "a race of {}{search} needs at least {}; raise --budget{fewer}",
+        counted(candidates, "candidate"),
         counted(fewest, "run")
     )))
 }

@@ -1,5 +1,6 @@
 //! The request for a race of ways to seat a program.
 
+use crate::tune::counts::CountAxis;
 use crate::tune::metric::{Better, Metric};
 use crate::tune::tuned::Tuned;
 use crate::tune::winner::Provenance;
@@ -25,6 +26,8 @@ pub struct RaceRequest {
     pub metric: Metric,
     /// Whether lower or higher readings are better.
     pub better: Better,
+    /// A second metric for the numbers of threads, and which readings are better.
+    pub second: Option<(Metric, Better)>,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,
     /// The seed of all random orders.
@@ -56,13 +59,27 @@ pub enum RaceGround {
 }
 
 /// A race on this computer.
+#[derive(Default)]
 pub struct HostGround {
     /// The CPUs for the program; by default all that this process may use.
     pub cpus: Option<CpuList>,
     /// The program's messages. If unknown, orders and groups of CPUs race.
     pub traffic: Option<Box<ProgramTraffic>>,
-    /// Kernel switches that also race.
-    pub switches: Vec<Switch>,
+    /// The numbers of threads that also race.
+    pub counts: Option<CountAxis>,
+    /// Other settings that also race.
+    pub vary: Vec<RaceDimension>,
+}
+
+/// A setting besides the seats, whose values race.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RaceDimension {
+    /// A kernel switch.
+    Switch(Switch),
+    /// The NUMA nodes of the program's memory.
+    Memory,
+    /// Whether threads of OpenMP spin or sleep while they wait.
+    WaitPolicy,
 }
 
 /// The messages in a program, and the ranking of placements.

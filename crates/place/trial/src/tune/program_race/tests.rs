@@ -3,7 +3,6 @@
 use super::*;
 use crate::tune::metric::{Better, Metric};
 use crate::tune::race::DEFAULT;
-use crate::tune::tuned::CandidateSeats;
 use crate::tune::winner::Provenance;
 use seatmap_data::document::Blame;
 use seatmap_os::CpuSet;
@@ -33,9 +32,10 @@ fn on_seats(options: &[&str]) -> Vec<std::ffi::OsString> {
 fn request(script: &str, folder: &Path) -> RaceRequest {
     RaceRequest {
         command: ["sh", "-c", script].map(Into::into).to_vec(),
-        ground: RaceGround::Host(HostGround { cpus: None, traffic: None, switches: Vec::new() }),
+        ground: RaceGround::Host(HostGround::default()),
         metric: Metric::parse("regex:took ([0-9]+)").unwrap(),
         better: Better::Lower,
+        second: None,
         confidence: 0.95,
         seed: 1,
         candidates: 12,
@@ -77,9 +77,79 @@ fn race_finds_better_seats_and_records_all_runs() {
     assert!((verdict.confirmed[0].percent + 10.0).abs() < 1e-9, "{verdict:?}");
     assert!(end.tuned.runs.len() <= 70);
     assert_eq!(kept(&request), end.tuned);
-    let winner = &end.tuned.candidates[verdict.winner];
-    // A mask is reported; an order becomes a plan.
-    assert_eq!(matches!(winner.seats, CandidateSeats::Order(_)), end.plan.is_ok(), "{winner:?}");
+    let plan = end.plan.unwrap();
+    assert!(plan.contains("raced: "), "{plan}");
+}
+
+/// Prints 10 for four threads, more for other numbers, and 14 by default.
+const BEST_WITH_FOUR: &str = "n=${THREADS:-8}; echo took $((n > 4 ? 6 + n : 22 - 3 * n))";
+
+/// A race of one to eight threads.
+fn counted_request(script: &str, folder: &Path) -> RaceRequest {
+    RaceRequest {
+        ground: RaceGround::Host(HostGround {
+            counts: Some("THREADS=1..8".parse().unwrap()),
+            ..HostGround::default()
+        }),
+        candidates: 2,
+        runs: None,
+        ..request(script, folder)
+    }
+}
+
+#[test]
+fn best_number_of_threads_races_against_default() {
+    let Some((_turn, folder)) = in_turn() else { return seatmap_needs::skipped!("one CPU") };
+    let request = counted_request(BEST_WITH_FOUR, folder.path());
+    let mut said = None;
+    let end = run(&request, &|| false, &mut |event| {
+        if let RaceEvent::CountFound { setting, tried, .. } = event {
+            said = Some((setting, tried));
+        }
+    });
+    let tuned = end.unwrap().tuned;
+    let counts = tuned.counts.as_ref().unwrap();
+    assert_eq!((counts.best, said), (Some(4), Some(("THREADS=4".to_owned(), counts.tried()))));
+    let verdict = tuned.verdict.as_ref().unwrap();
+    assert_eq!((verdict.winner, tuned.candidates[1].count), (1, Some(4)), "{verdict:?}");
+    assert!((verdict.confirmed[0].percent + 100.0 * (1.0 - 10.0 / 14.0)).abs() < 1e-9);
+    assert_eq!(kept(&request), tuned);
+}
+
+#[test]
+fn interrupted_search_for_a_number_is_continued() {
+    let Some((_turn, folder)) = in_turn() else { return seatmap_needs::skipped!("one CPU") };
+    let log = folder.path().join("log");
+    let script = format!("echo >> {}; echo took 1$THREADS", log.display());
+    let mut request = counted_request(&script, folder.path());
+    let mut repeated = 0;
+    for stop_after in [3, 20] {
+        let runs = std::cell::Cell::new(0);
+        let stopped = run(&request, &|| runs.get() == stop_after, &mut |event| match event {
+            RaceEvent::RunMade { runs: made, .. } => runs.set(made),
+            RaceEvent::Disturbed { .. } => repeated += 1,
+            _ => {}
+        });
+        assert!(stopped.unwrap_err().to_string().contains("continue it with --resume"));
+        let half = kept(&request);
+        assert_eq!(half.runs_made(), stop_after);
+        let made = std::fs::read_to_string(&log).unwrap().len();
+        assert_eq!(made, stop_after + repeated, "no other run was made twice");
+        request.earlier = Some(half);
+    }
+    let whole = raced(&request).unwrap().tuned;
+    assert_eq!(whole.counts.unwrap().best, Some(1));
+}
+
+#[test]
+fn setting_that_the_program_ignores_ends_the_race() {
+    let Some((_turn, folder)) = in_turn() else { return seatmap_needs::skipped!("one CPU") };
+    let ignored = raced(&counted_request("sleep 0.2; echo took 5", folder.path())).unwrap_err();
+    assert!(ignored.is_input());
+    let ignored = ignored.to_string();
+    assert!(ignored.starts_with("THREADS=8 started "), "{ignored}");
+    assert!(ignored.contains("and so did THREADS=1: the program does not read it"), "{ignored}");
+    assert_eq!(kept(&counted_request("", folder.path())).runs_made(), 8, "the first level");
 }
 
 #[test]
@@ -137,11 +207,8 @@ fn impossible_race_is_rejected_before_first_run() {
     request.runs = Some(20);
     let few = raced(&request).unwrap_err();
     assert!(few.is_input() && few.to_string().contains("needs at least"), "{few}");
-    request.ground = RaceGround::Host(HostGround {
-        cpus: Some("1023".parse().unwrap()),
-        traffic: None,
-        switches: Vec::new(),
-    });
+    let cpus = Some("1023".parse().unwrap());
+    request.ground = RaceGround::Host(HostGround { cpus, ..HostGround::default() });
     let absent = raced(&request).unwrap_err();
     assert!(absent.is_input() && absent.to_string().contains("does not exist"), "{absent}");
     assert!(!made.exists());

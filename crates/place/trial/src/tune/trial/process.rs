@@ -2,7 +2,6 @@
 
 use super::{Contestant, GRACE, Printed};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::Timespec;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open,
     set_child_subreaper, waitpid,
@@ -19,7 +18,11 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Between calls of `stop`; the end of the process also ends a wait.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The first look at the threads, because short programs end soon; the next ones are each twice as
+/// late.
+const FIRST_LOOK: Duration = Duration::from_millis(2);
 
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -29,6 +32,8 @@ pub struct FinishedRun {
     pub cpu_time: Duration,
     pub ending: Ending,
     pub left: Option<(i32, String)>,
+    /// The most threads of its processes at one look, if they were counted.
+    pub threads: usize,
 }
 
 /// It leads its own session, so Ctrl-C reaches it only through this process.
@@ -37,6 +42,7 @@ pub struct RunProcess {
     handle: OwnedFd,
     begun: Instant,
     patience: Duration,
+    counts_threads: bool,
     /// Children of this process outside the run.
     others: BTreeSet<i32>,
 }
@@ -52,6 +58,7 @@ impl RunProcess {
         let mut command = Command::new(program);
         command
             .args(words)
+            .envs(contestant.variables.iter().cloned())
             .stdin(Stdio::null())
             .stdout(printed.out.try_clone()?)
             .stderr(printed.error.try_clone()?);
@@ -69,7 +76,8 @@ impl RunProcess {
             command.spawn().map_err(|error| interpreter::explained(Path::new(program), error))?;
         let pid = Pid::from_child(&child);
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        Ok(RunProcess { pid, handle, begun, patience: contestant.patience, others })
+        let counts_threads = contestant.counts_threads;
+        Ok(RunProcess { pid, handle, begun, patience: contestant.patience, counts_threads, others })
     }
 
     /// Waits for the end of the run; `None` if `stop` returned true first.
@@ -77,10 +85,16 @@ impl RunProcess {
     /// # Errors
     /// The leftover processes cannot be listed.
     pub fn wait(self, stop: &dyn Fn() -> bool) -> io::Result<Option<FinishedRun>> {
-        while !self.is_over() {
+        let mut pause = if self.counts_threads { FIRST_LOOK } else { LOOK };
+        let mut threads = 0;
+        while !self.is_over(pause) {
             if stop() {
                 self.end();
                 return Ok(None);
+            }
+            if self.counts_threads {
+                threads = threads.max(self.threads());
+                pause = LOOK.min(2 * pause);
             }
         }
         let elapsed = self.begun.elapsed();
@@ -96,13 +110,28 @@ impl RunProcess {
         if left.is_some() {
             end_all(&self.others);
         }
-        Ok(Some(FinishedRun { elapsed, cpu_time, ending, left }))
+        Ok(Some(FinishedRun { elapsed, cpu_time, ending, left, threads }))
     }
 
-    /// Whether the process has ended; waits for that at most [`LOOK`].
-    fn is_over(&self) -> bool {
+    /// Whether the process has ended; waits for that at most this long.
+    fn is_over(&self, most: Duration) -> bool {
         let mut watched = [PollFd::new(&self.handle, PollFlags::IN)];
-        matches!(poll(&mut watched, Some(&LOOK)), Ok(1..))
+        let most = most.try_into().ok();
+        matches!(poll(&mut watched, most.as_ref()), Ok(1..))
+    }
+
+    /// The threads of all its processes now, those that its ended processes left included.
+    fn threads(&self) -> usize {
+        let root = Root::new("/");
+        let all = children().unwrap_or_default();
+        let mut left: Vec<i32> = all.difference(&self.others).copied().collect();
+        let mut count = 0;
+        while let Some(pid) = left.pop() {
+            let threads = task::threads(pid).unwrap_or_default();
+            count += threads.len();
+            left.extend(task::children(&root, pid, &threads).unwrap_or_default());
+        }
+        count
     }
 
     /// The kernel reports the CPU time only then.
@@ -124,7 +153,7 @@ impl RunProcess {
         // Processes outside the group become children of this subreaper.
         let _ = kill_process_group(self.pid, Signal::TERM);
         let until = Instant::now() + GRACE;
-        while !self.is_over() && Instant::now() < until {}
+        while !self.is_over(LOOK) && Instant::now() < until {}
         let _ = kill_process_group(self.pid, Signal::KILL);
         let _ = self.reap();
         end_all(&self.others);

@@ -33,6 +33,24 @@ fn time_metric_covers_sleep() {
 }
 
 #[test]
+fn variables_are_set_and_threads_counted() {
+    let contestant = Contestant {
+        variables: vec![("SLEEPERS".to_owned(), "3".to_owned())],
+        counts_threads: true,
+        ..shell("for at in $(seq $SLEEPERS); do sleep 0.5 & done; wait; echo took 5")
+    };
+    let runner = CommandRunner {
+        second: Some(Metric::parse("regex:took ([0-9]+)").unwrap()),
+        ..CommandRunner::new(Metric::Time, None)
+    };
+    let _turn = crate::alone();
+    let reading = runner.run(&contestant, &|| false).unwrap().unwrap();
+    // The shell and its sleepers.
+    assert_eq!((reading.threads, reading.second_value), (4, Some(5.0)));
+    assert!(reading.cpus_used < 1.0, "{reading:?}");
+}
+
+#[test]
 fn command_metric_runs_afterwards() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("result").display().to_string();
