@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(of("/proc/77/task/78/status"), Some((78, ThreadFileKind::Status)));
         let others = ["/proc/7/statm", "/proc/x/status", "/proc/stat", "/proc/x/task/7/stat"];
         assert_eq!(others.map(of), [None; 4]);
-        assert_eq!(of("/home/7/status"), None);
+        assert_eq!(of("/srv/7/status"), None);
     }
 
     #[test]
