@@ -7,8 +7,9 @@ use crate::PretendedMachine;
 use crate::cpu_times::PretendedCpuTimes;
 use crate::policy::PretendedPolicy;
 use crate::record::ProgramRecord;
-use crate::thread_file;
-use seatmap_os::listener::{CallAnswer, TrappedCall};
+use crate::thread_file::{self, ThreadFileKind};
+use seatmap_os::listener::{AnsweredFile, CallAnswer, TrappedCall};
+use seatmap_os::located_file::LocatedFile;
 use seatmap_os::numa_maps::page_bytes;
 use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::{BTreeMap, HashMap};
@@ -32,11 +33,13 @@ const MOST_NODE_BITS: u64 = 4096 * 8;
 
 const TIMES: &str = "/proc/stat";
 
-/// The longest path, `/proc/4194304/task/4194304/status`, has 35 bytes.
-const LONGEST_PATH: usize = 64;
-
 /// The bytes of a path read at once, a divisor of a page.
-const PATH_PIECE: u64 = 64;
+const PATH_PIECE: u64 = 256;
+
+/// The place of `resolve` in `struct open_how`, and its flag for paths below a folder as if below
+/// `/` (include/uapi/linux/openat2.h).
+const RESOLVE_AT: u64 = 16;
+const RESOLVE_IN_ROOT: u64 = 0x10;
 
 /// The most recorded page moves.
 const MOST_MOVED: usize = 1 << 20;
@@ -99,9 +102,9 @@ impl ProgramCall<'_> {
         Ok(bits.filter(|bit| words[(bit / 8) as usize] >> (bit % 8) & 1 == 1).collect())
     }
 
-    fn path(&self, address: u64) -> Option<String> {
+    fn path(&self, address: u64) -> Option<Vec<u8>> {
         let mut path = Vec::new();
-        while path.len() < LONGEST_PATH {
+        while path.len() < libc::PATH_MAX as usize {
             // Pieces end at page boundaries, because the next page may not be mapped.
             let at = address.checked_add(path.len() as u64)?;
             let piece = PATH_PIECE - at % PATH_PIECE;
@@ -110,10 +113,33 @@ impl ProgramCall<'_> {
             let end = bytes.iter().position(|byte| *byte == 0);
             path.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
             if end.is_some() {
-                return String::from_utf8(path).ok();
+                return Some(path);
             }
         }
         None
+    }
+
+    /// The file that a call opens for reading, and the flags.
+    fn opened(&self) -> Option<(LocatedFile, i32)> {
+        let [first, second, third, ..] = self.arguments;
+        let (folder, address, flags) = match self.call {
+            TrappedCall::Open => (libc::AT_FDCWD, first, second),
+            TrappedCall::OpenAt => (first as i32, second, third),
+            _ => (first as i32, second, u64::from_ne_bytes(self.number(third).ok()?)),
+        };
+        let flags = flags as i32;
+        let cannot_read = flags & libc::O_ACCMODE == libc::O_WRONLY;
+        if cannot_read || flags & (libc::O_PATH | libc::O_DIRECTORY) != 0 {
+            return None;
+        }
+        let mut path = self.path(address).filter(|path| !path.is_empty())?;
+        if self.call == TrappedCall::OpenAt2 {
+            let resolve = u64::from_ne_bytes(self.number(third + RESOLVE_AT).ok()?);
+            let slashes = path.iter().take_while(|byte| **byte == b'/').count();
+            path.drain(..if resolve & RESOLVE_IN_ROOT != 0 { slashes } else { 0 });
+        }
+        let follows_last = flags & libc::O_NOFOLLOW == 0;
+        Some((LocatedFile::named(self.tid, folder, &path, follows_last).ok()?, flags))
     }
 
     fn number<const BYTES: usize>(&self, address: u64) -> Result<[u8; BYTES], Refusal> {
@@ -129,6 +155,11 @@ impl ProgramCall<'_> {
     fn give_number(&self, address: u64, number: u32) -> Result<(), Refusal> {
         if address == 0 { Ok(()) } else { self.give(address, &number.to_ne_bytes()) }
     }
+}
+
+/// This computer's file.
+fn text_here(path: &str) -> Option<String> {
+    Root::new("/").read(path).ok()
 }
 
 fn word_bytes(bits: u64) -> u64 {
@@ -165,10 +196,17 @@ impl PretendedKernel {
             return CallAnswer::CarriedOut;
         };
         let (name, answered) = match call.call {
-            TrappedCall::Open => {
-                let Some(text) = self.file_that_opens(call) else { return CallAnswer::CarriedOut };
-                *self.calls.entry("openat").or_default() += 1;
-                return CallAnswer::Text(text);
+            TrappedCall::Open | TrappedCall::OpenAt | TrappedCall::OpenAt2 => {
+                let Some(file) = self.open(call) else { return CallAnswer::CarriedOut };
+                *self.calls.entry("open").or_default() += 1;
+                return CallAnswer::File(file);
+            }
+            TrappedCall::StatFs | TrappedCall::FStatFs => {
+                let Some(file_system) = self.file_system(call) else {
+                    return CallAnswer::CarriedOut;
+                };
+                let answered = call.give(call.arguments[1], &file_system).map(|()| 0);
+                ("statfs", answered)
             }
             TrappedCall::GetAffinity => ("sched_getaffinity", self.get_affinity(call, at)),
             TrappedCall::SetAffinity => ("sched_setaffinity", self.set_affinity(call, at)),
@@ -189,33 +227,52 @@ impl PretendedKernel {
         answered.map_or_else(CallAnswer::Failure, CallAnswer::Value)
     }
 
-    /// The text of a thread's file opened by this call: libnuma reads CPUs and nodes from `status`,
-    /// and ps(1) reads a CPU from `stat`. `None` for other files.
-    fn file_that_opens(&mut self, call: &ProgramCall) -> Option<String> {
-        if call.arguments[2] & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
-            return None;
-        }
-        let path = call.path(call.arguments[1]).filter(|path| thread_file::can_be(path))?;
-        let path = if path.starts_with('/') {
-            path
-        } else {
-            // Libraries that read many threads open files relative to a folder.
-            let folder = task::open_path(call.tid, call.arguments[0] as i32)?;
-            format!("{}/{path}", folder.to_str()?)
-        };
+    /// The file opened by this call, if it is answered: libnuma reads CPUs and nodes from `status`,
+    /// and ps(1) reads a CPU from `stat`.
+    fn open(&mut self, call: &ProgramCall) -> Option<AnsweredFile> {
+        let (file, flags) = call.opened()?;
+        let text = self.text_at(file.path()?.to_str()?, call.at_s)?;
+        Some(AnsweredFile { text, closes_on_exec: flags & libc::O_CLOEXEC != 0 })
+    }
+
+    /// `None` for files that are not answered.
+    fn text_at(&mut self, path: &str, at_s: f64) -> Option<String> {
         if path == TIMES {
-            self.record.refresh_all(call.at_s);
-            let host = Root::new("/").read(TIMES).unwrap_or_default();
-            return Some(self.cpu_times.stat(&self.machine, &self.record, call.at_s, &host));
+            self.record.refresh_all(at_s);
+            let host = text_here(TIMES).unwrap_or_default();
+            return Some(self.cpu_times.stat(&self.machine, &self.record, at_s, &host));
         }
-        let named = thread_file::named(&path, call.tid)?;
-        let at = self.record.subject(named.tid, call.at_s)?;
-        let text = Root::new("/").read(&named.path).ok()?;
-        Some(if named.is_status {
-            thread_file::status_on(&text, &self.machine, self.record.threads[at].mask())
-        } else {
-            thread_file::stat_on(&text, self.record.cpu_of(at))
+        let file = thread_file::at(path)?;
+        let group = self.machine.group;
+        Some(match file.kind {
+            ThreadFileKind::Group => group.membership(),
+            ThreadFileKind::Cpuset => "/\n".to_owned(),
+            ThreadFileKind::MountInfo => group.mountinfo(&text_here(path)?),
+            ThreadFileKind::MountTable => group.mount_table(&text_here(path)?),
+            ThreadFileKind::Status => {
+                let at = self.record.subject(file.tid, at_s)?;
+                let mask = self.record.threads[at].mask();
+                thread_file::status_on(&text_here(path)?, &self.machine, mask)
+            }
+            ThreadFileKind::Stat => {
+                let at = self.record.subject(file.tid, at_s)?;
+                thread_file::stat_on(&text_here(path)?, self.record.cpu_of(at))
+            }
         })
+    }
+
+    /// The answer to `statfs` about the mounts of control groups, whose versions programs tell
+    /// apart by it.
+    fn file_system(&self, call: &ProgramCall) -> Option<Vec<u8>> {
+        let named = match call.call {
+            TrappedCall::StatFs => {
+                LocatedFile::named(call.tid, libc::AT_FDCWD, &call.path(call.arguments[0])?, true)
+            }
+            _ => LocatedFile::named(call.tid, call.arguments[0] as i32, b"", true),
+        };
+        let file = named.ok()?;
+        let kind = self.machine.group.file_system(file.path()?.to_str()?)?;
+        file.file_system(kind).ok()
     }
 
     fn follow(&mut self, kind: TrappedCall, call: &ProgramCall, at: usize) {

@@ -1,9 +1,9 @@
 //! The pretended `/proc/cpuinfo`.
 
 use crate::PretendedMachine;
-use crate::tree::{core_ranks, package};
+use crate::tree::core_ranks;
 use seatmap_os::{Root, small};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts of this computer for the pretended files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,20 +36,24 @@ pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };
     let ranks = core_ranks(machine);
-    let packages = machine.parts(package);
+    let running = machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os));
+    let mut packages: BTreeMap<u32, (usize, BTreeSet<Option<u32>>)> = BTreeMap::new();
+    for pu in running.clone() {
+        let (siblings, cores) = packages.entry(pu.package.unwrap_or(0)).or_default();
+        *siblings += 1;
+        cores.insert(pu.core);
+    }
     let mut text = String::new();
-    for pu in machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os)) {
+    for pu in running {
         let package = pu.package.unwrap_or(0);
-        let siblings = &packages[&package];
-        let cores = machine.topology.pus.iter().filter(|other| siblings.contains(other.os));
-        let cores = BTreeSet::from_iter(cores.map(|other| other.core));
+        let (siblings, cores) = &packages[&package];
         for line in block.lines() {
             let tabs = line.split(':').next().unwrap_or_default();
             let value = match tabs.trim() {
                 "processor" | "apicid" | "initial apicid" => pu.os.to_string(),
                 "model name" => machine.name.clone(),
                 "physical id" => package.to_string(),
-                "siblings" => siblings.len().to_string(),
+                "siblings" => siblings.to_string(),
                 "core id" => ranks[&pu.os].to_string(),
                 "cpu cores" => cores.len().to_string(),
                 "cache size" => match pu.l3_bytes.or(pu.l2_bytes) {

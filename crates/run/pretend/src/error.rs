@@ -7,7 +7,7 @@ use std::io;
 /// Why no other machine can be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum PretendError {
-    /// The machine's cores are unknown, or it does not have such CPUs: a sentence.
+    /// The cores are unknown, or there are no such CPUs or quotas: a sentence.
     #[error("{0}")]
     Machine(String),
     /// The program cannot run.

@@ -7,7 +7,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`machine`] | the pretended machine: its CPUs, online and allowed |
-//! | [`tree`], [`cpuinfo`] | its files |
+//! | [`tree`], [`cpuinfo`], [`groups`] | its files |
 //! | `cpu_times` | `/proc/stat` with advancing times |
 //! | `stage` | the steps that show the files |
 //! | [`answers`], [`policy`], `thread_file` | answers calls |
@@ -21,6 +21,7 @@ pub mod answers;
 mod cpu_times;
 pub mod cpuinfo;
 pub mod error;
+pub mod groups;
 pub mod machine;
 pub mod policy;
 pub mod record;
@@ -32,6 +33,7 @@ pub mod tree;
 
 pub use cpuinfo::HostFacts;
 pub use error::PretendError;
+pub use groups::{ContainerGroup, GroupVersion};
 pub use machine::PretendedMachine;
 pub use report::PretendReport;
 pub use run::{PretendRequest, PretendedRun};

@@ -1,6 +1,7 @@
 //! The pretended machine.
 
 use crate::PretendError;
+use crate::groups::ContainerGroup;
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,8 @@ pub struct PretendedMachine {
     pub allowed: CpuSet,
     /// The NUMA nodes.
     pub nodes: Vec<PretendedNode>,
+    /// The program's control group.
+    pub group: ContainerGroup,
 }
 
 /// A NUMA node of the machine.
@@ -74,6 +77,7 @@ impl PretendedMachine {
                 online,
                 allowed,
                 nodes,
+                group: ContainerGroup::default(),
             });
         };
         Err(PretendError::Machine(problem))

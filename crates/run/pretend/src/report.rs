@@ -31,6 +31,9 @@ pub struct PretendReport {
     pub online: String,
     /// The program's CPUs, as a list.
     pub allowed: String,
+    /// Its quota of CPU time, in CPUs; null without a limit.
+    #[serde(default)]
+    pub quota_cpus: Option<f64>,
     /// The exit code; null if a signal ended it.
     pub exit_code: Option<i32>,
     /// The signal that ended it, if any.
@@ -160,6 +163,7 @@ impl PretendedRun {
             machine: machine.name.clone(),
             online: machine.online.to_string(),
             allowed: machine.allowed.to_string(),
+            quota_cpus: machine.group.quota_cpus(),
             exit_code,
             signal,
             lasted_s: self.lasted_s,
@@ -237,8 +241,10 @@ impl PretendedRun {
     /// The machine, as far as the program may use it.
     pub fn about(&self) -> String {
         let machine = &self.answers.machine;
+        let quota = machine.group.quota_cpus();
+        let quota = quota.map_or_else(String::new, |cpus| format!(", with a quota of {cpus}"));
         format!(
-            "on {}: {}, {} of them for the program",
+            "on {}: {}, {} of them for the program{quota}",
             machine.name,
             counted(machine.online.len(), "CPU"),
             machine.allowed.len()

@@ -152,6 +152,10 @@ fn refusal(failure: Option<StageFailure>, program: String, source: io::Error) ->
             let remedy = namespace_remedy(&Root::new("/"));
             PretendError::UserNamespace { remedy, source }
         }
+        // Another pretended machine covers a file, and nothing can be mounted on a removed file.
+        Some(StageFailure::Mounts) if source.raw_os_error() == Some(libc::ENOENT) => {
+            PretendError::Nested
+        }
         Some(StageFailure::Mounts) => PretendError::Mounts(source),
         // Another process listens already; seccomp(2).
         Some(StageFailure::Listener) if source.raw_os_error() == Some(libc::EBUSY) => {

@@ -1,10 +1,13 @@
 //! The steps that show a machine's files to a program.
 
 use crate::MachineTree;
-use crate::tree::{CPUINFO, CPUS, GROUPS, NODES, STAT, TreeFile};
+use crate::tree::{
+    CONTROLLERS, CPU_DEVICES, CPUINFO, CPUS, GROUPS, NODE_DEVICES, NODES, STAT, TreeFile,
+};
 use seatmap_os::Root;
 use seatmap_os::private_files::{FileStep, PrivateFiles, PrivateFilesPart};
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::CString;
 
 /// This folder is replaced if a kernel without NUMA has no folder of nodes to mount on.
@@ -40,26 +43,31 @@ impl StageFailure {
 }
 
 pub fn files(tree: &MachineTree, root: &Root) -> PrivateFiles {
-    let has_nodes = root.has(NODES);
-    let folders: &[&str] = if has_nodes { &[CPUS, NODES] } else { &[SYSTEM] };
+    let system: &[&str] = if root.has(NODES) { &[CPUS, NODES] } else { &[SYSTEM] };
+    let others = [CPU_DEVICES, NODE_DEVICES, GROUPS].into_iter().filter(|folder| root.has(folder));
+    let covered: Vec<&str> = system.iter().copied().chain(others).collect();
     let mut steps: Vec<FileStep> =
-        folders.iter().map(|folder| FileStep::Cover(whole(folder))).collect();
-    let has_groups = root.has(GROUPS);
-    if has_groups {
-        steps.push(FileStep::Cover(whole(GROUPS)));
-    }
-    let covered = [folders, if has_groups { &[GROUPS] } else { &[] }].concat();
+        covered.iter().map(|folder| FileStep::Cover(whole(folder))).collect();
     let mut made: BTreeSet<&str> = covered.iter().copied().collect();
-    let files =
-        tree.files.iter().filter(|(path, _)| covered.iter().any(|folder| path.starts_with(folder)));
-    for (path, file) in files {
+    // A second name takes less time than another file with the same text.
+    let mut written: HashMap<(&str, &str), &str> = HashMap::new();
+    for (path, file) in &tree.files {
+        let Some(cover) = covered.iter().find(|folder| path.starts_with(**folder)) else {
+            continue;
+        };
         folders_of(path, &mut made, &mut steps);
         steps.push(match file {
-            TreeFile::Text(text) => FileStep::File(whole(path), text.clone().into_bytes()),
+            TreeFile::Text(text) => match written.entry((cover, text)) {
+                Entry::Occupied(first) => FileStep::Name(whole(first.get()), whole(path)),
+                Entry::Vacant(first) => {
+                    first.insert(path);
+                    FileStep::File(whole(path), text.clone().into_bytes())
+                }
+            },
             TreeFile::Link(target) => FileStep::Link(text_of(target), whole(path)),
         });
     }
-    for path in [CPUINFO, STAT] {
+    for path in [CPUINFO, STAT, CONTROLLERS] {
         if let Some(TreeFile::Text(text)) = tree.files.get(path).filter(|_| root.has(path)) {
             let name = path.replace('/', ".");
             let written = whole(&format!("{CPUS}/.{name}"));
@@ -109,7 +117,9 @@ mod tests {
                     continue;
                 }
                 FileStep::Folder(path) => (path, true),
-                FileStep::File(path, _) | FileStep::Link(_, path) => (path, false),
+                FileStep::File(path, _) | FileStep::Link(_, path) | FileStep::Name(_, path) => {
+                    (path, false)
+                }
                 _ => continue,
             };
             let path = path.to_string_lossy().into_owned();

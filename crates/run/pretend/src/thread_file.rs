@@ -1,5 +1,5 @@
-//! The `/proc` files about a thread's CPUs: `status` with the machine's CPUs and nodes, and `stat`
-//! with one of its CPUs.
+//! The `/proc` files about a thread's CPUs: `status` with the machine's CPUs and nodes, `stat` with
+//! one of its CPUs, and its control group and mounts.
 
 use crate::PretendedMachine;
 use crate::tree::{mask, ranges};
@@ -9,31 +9,38 @@ use seatmap_os::{CpuSet, Tid};
 /// name is field 2).
 const PROCESSOR: usize = 39 - 3;
 
-pub fn can_be(path: &str) -> bool {
-    path.ends_with("/status") || path.ends_with("/stat")
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadFileKind {
+    Status,
+    Stat,
+    Group,
+    Cpuset,
+    MountInfo,
+    MountTable,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct FileOfThread {
     pub tid: Tid,
-    /// That of one thread, if it is about one: the `stat` of a process has the times of all.
-    pub path: String,
-    pub is_status: bool,
+    pub kind: ThreadFileKind,
 }
 
-pub fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
-    let (folder, file) = path.strip_prefix("/proc/")?.rsplit_once('/')?;
-    let (process, thread) = folder.split_once("/task/").unwrap_or((folder, ""));
-    let (tid, is_of_thread) = match (process, thread) {
-        ("thread-self", "") => (caller, true),
-        ("self", "") => (seatmap_os::task::Family::of(caller)?.pid, false),
-        (process, "") => (process.parse().ok()?, false),
-        (_, thread) => (thread.parse().ok()?, true),
+/// The file at a path from the kernel, in which `/proc/self` is a number.
+pub fn at(path: &str) -> Option<FileOfThread> {
+    let (folder, file) = path.rsplit_once('/')?;
+    let kind = match file {
+        "status" => ThreadFileKind::Status,
+        "stat" => ThreadFileKind::Stat,
+        "cgroup" => ThreadFileKind::Group,
+        "cpuset" => ThreadFileKind::Cpuset,
+        "mountinfo" => ThreadFileKind::MountInfo,
+        "mounts" => ThreadFileKind::MountTable,
+        _ => return None,
     };
-    let folder = if is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
-    let path = format!("/proc/{folder}/{file}");
-    let is_ours = tid > 0 && ["status", "stat"].contains(&file);
-    is_ours.then_some(FileOfThread { tid, path, is_status: file == "status" })
+    let process = folder.strip_prefix("/proc/")?;
+    let (process, thread) = process.split_once("/task/").unwrap_or((process, process));
+    process.parse::<Tid>().ok()?;
+    Some(FileOfThread { tid: thread.parse().ok()?, kind })
 }
 
 pub fn stat_on(stat: &str, cpu: u32) -> String {
@@ -70,16 +77,12 @@ mod tests {
 
     #[test]
     fn paths_name_their_thread() {
-        let own = std::process::id() as Tid;
-        let of = |path: &str| named(path, own).map(|file| file.path);
-        assert_eq!(of("/proc/self/status"), Some(format!("/proc/{own}/status")));
-        let of_thread = Some(format!("/proc/{own}/task/{own}/status"));
-        assert_eq!(of("/proc/thread-self/status"), of_thread);
-        assert_eq!(of("/proc/77/stat").as_deref(), Some("/proc/77/stat"));
-        assert_eq!(of("/proc/self/task/78/stat").as_deref(), Some("/proc/78/task/78/stat"));
-        let others = ["/proc/self/statm", "/proc/x/status", "/proc/status", "/proc/stat", "status"];
-        assert_eq!(others.map(of), [const { None }; 5]);
-        assert_eq!(of("/proc/0/status"), None);
+        let of = |path: &str| at(path).map(|file| (file.tid, file.kind));
+        assert_eq!(of("/proc/77/stat"), Some((77, ThreadFileKind::Stat)));
+        assert_eq!(of("/proc/77/task/78/status"), Some((78, ThreadFileKind::Status)));
+        let others = ["/proc/7/statm", "/proc/x/status", "/proc/stat", "/proc/x/task/7/stat"];
+        assert_eq!(others.map(of), [None; 4]);
+        assert_eq!(of("/srv/7/status"), None);
     }
 
     #[test]

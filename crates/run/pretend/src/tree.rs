@@ -18,6 +18,12 @@ pub const CPUS: &str = "sys/devices/system/cpu";
 pub const NODES: &str = "sys/devices/system/node";
 /// The folder of control groups.
 pub const GROUPS: &str = "sys/fs/cgroup";
+/// CPUs by bus.
+pub const CPU_DEVICES: &str = "sys/bus/cpu/devices";
+/// NUMA nodes by bus.
+pub const NODE_DEVICES: &str = "sys/bus/node/devices";
+/// The controllers of control groups.
+pub const CONTROLLERS: &str = "proc/cgroups";
 /// The description of each CPU.
 pub const CPUINFO: &str = "proc/cpuinfo";
 /// The times of each CPU.
@@ -31,9 +37,6 @@ const KERNEL_MAX: &str = "8191";
 /// The capacity that distinguishes kinds of cores if the kernel has no lists of them.
 const PERFORMANCE_CAPACITY: u32 = 1024;
 const EFFICIENCY_CAPACITY: u32 = 512;
-
-/// No limit, in version 1 of control groups: `PAGE_COUNTER_MAX` in bytes.
-const NO_LIMIT_BYTES: u64 = 9_223_372_036_854_771_712;
 
 /// One file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +65,8 @@ impl MachineTree {
         for node in &machine.nodes {
             tree.node(machine, node, host);
         }
-        tree.groups(machine);
+        tree.devices(machine);
+        tree.group(machine);
         tree.text(CPUINFO, cpuinfo::cpuinfo(machine, &host.cpuinfo));
         // Read by programs whose open is not intercepted.
         let begun =
@@ -77,12 +81,6 @@ impl MachineTree {
 
     fn line(&mut self, path: String, value: impl std::fmt::Display) {
         self.text(&path, format!("{value}\n"));
-    }
-
-    /// Both notations: `core_cpus` and `core_cpus_list`.
-    fn set(&mut self, machine: &PretendedMachine, path: &str, set: &CpuSet) {
-        self.line(path.to_owned(), mask(set, machine.cpu_bits()));
-        self.line(format!("{path}_list"), set);
     }
 
     fn lists(&mut self, machine: &PretendedMachine) {
@@ -124,11 +122,12 @@ impl MachineTree {
             if !is_online {
                 continue;
             }
-            for (names, parts) in around.iter().filter(|(_, parts)| !parts.sets.is_empty()) {
-                let set = parts.around(pu);
-                names.iter().for_each(|name| {
-                    self.set(machine, &format!("{cpu}/topology/{name}"), &set);
-                });
+            for (names, parts) in around.iter().filter(|(_, parts)| !parts.texts.is_empty()) {
+                let [mask, list] = parts.around(pu);
+                for name in *names {
+                    self.line(format!("{cpu}/topology/{name}"), &mask);
+                    self.line(format!("{cpu}/topology/{name}_list"), &list);
+                }
             }
             let ids = [
                 ("core_id", ranks.get(&pu.os).copied()),
@@ -180,8 +179,9 @@ impl MachineTree {
                 self.line(format!("{cache}/type"), kind);
                 self.line(format!("{cache}/id"), number);
                 self.line(format!("{cache}/coherency_line_size"), 64);
-                self.line(format!("{cache}/shared_cpu_map"), mask(&sharers, machine.cpu_bits()));
-                self.line(format!("{cache}/shared_cpu_list"), ranges(&sharers));
+                let [mask, list] = sharers;
+                self.line(format!("{cache}/shared_cpu_map"), mask);
+                self.line(format!("{cache}/shared_cpu_list"), list);
                 if let Some(bytes) = bytes {
                     self.line(format!("{cache}/size"), format_args!("{}K", bytes >> 10));
                 }
@@ -228,55 +228,55 @@ impl MachineTree {
         self.line(format!("{folder}/numastat"), counts);
     }
 
-    /// A container's control group in both versions: the program sees the paths of this computer's
-    /// version.
-    fn groups(&mut self, machine: &PretendedMachine) {
-        let cpus = ranges(&machine.allowed);
-        let nodes = ranges(&machine.memory_nodes());
-        for (path, value) in [
-            ("cgroup.controllers", "cpuset cpu memory pids"),
-            ("cpuset.cpus", &cpus),
-            ("cpuset.cpus.effective", &cpus),
-            ("cpuset.mems", &nodes),
-            ("cpuset.mems.effective", &nodes),
-            ("cpu.max", "max 100000"),
-            ("cpu.weight", "100"),
-            ("memory.max", "max"),
-            ("pids.max", "max"),
-            ("cpuset/cpuset.cpus", &cpus),
-            ("cpuset/cpuset.effective_cpus", &cpus),
-            ("cpuset/cpuset.mems", &nodes),
-            ("cpuset/cpuset.effective_mems", &nodes),
-            ("cpu/cpu.cfs_quota_us", "-1"),
-            ("cpu/cpu.cfs_period_us", "100000"),
-            ("cpu/cpu.shares", "1024"),
-            ("memory/memory.limit_in_bytes", &NO_LIMIT_BYTES.to_string()),
-        ] {
-            self.line(format!("{GROUPS}/{path}"), value);
+    /// The CPUs and nodes once more, as devices of a bus.
+    fn devices(&mut self, machine: &PretendedMachine) {
+        let cpus = machine.topology.os_indices().map(|os| (CPU_DEVICES, format!("cpu/cpu{os}")));
+        let nodes =
+            machine.nodes.iter().map(|node| (NODE_DEVICES, format!("node/node{}", node.os)));
+        for (folder, device) in cpus.chain(nodes) {
+            let name = device.rsplit('/').next().unwrap_or_default();
+            let link = TreeFile::Link(format!("../../../devices/system/{device}"));
+            self.files.insert(format!("{folder}/{name}"), link);
         }
+    }
+
+    fn group(&mut self, machine: &PretendedMachine) {
+        let group = machine.group;
+        self.files.extend(group.files(machine));
+        self.text(CONTROLLERS, group.controllers());
+        self.text("proc/self/cgroup", group.membership());
+        self.text("proc/self/cpuset", "/\n".to_owned());
     }
 }
 
 type CacheBytes = fn(&Pu) -> Option<u64>;
 
-/// Gathered once, because a machine may have thousands of CPUs.
+/// The CPUs of each part, as a mask and as a list. Written once, because a machine may have
+/// thousands of CPUs.
 struct Parts {
     number: fn(&Pu) -> Option<u32>,
-    sets: BTreeMap<u32, CpuSet>,
+    bits: u32,
+    texts: BTreeMap<u32, [String; 2]>,
 }
 
 impl Parts {
     fn of(machine: &PretendedMachine, number: fn(&Pu) -> Option<u32>) -> Self {
-        Parts { number, sets: machine.parts(number) }
+        let bits = machine.cpu_bits();
+        let parts = machine.parts(number).into_iter();
+        let texts = parts.map(|(number, set)| (number, [mask(&set, bits), ranges(&set)]));
+        Parts { number, bits, texts: texts.collect() }
     }
 
-    fn around(&self, pu: &Pu) -> CpuSet {
-        let set = (self.number)(pu).and_then(|number| self.sets.get(&number));
-        set.cloned().unwrap_or_else(|| CpuSet::single(pu.os))
+    fn around(&self, pu: &Pu) -> [String; 2] {
+        let texts = (self.number)(pu).and_then(|number| self.texts.get(&number));
+        texts.cloned().unwrap_or_else(|| {
+            let single = CpuSet::single(pu.os);
+            [mask(&single, self.bits), ranges(&single)]
+        })
     }
 }
 
-pub(crate) fn package(pu: &Pu) -> Option<u32> {
+fn package(pu: &Pu) -> Option<u32> {
     Some(pu.package.unwrap_or(0))
 }
 

@@ -124,6 +124,10 @@ pub const GUIDES: &[VerbGuide] = &[
                     "seatmap pretend epyc-9654-2s --check one-per-core -- ./app",
                     "fail if two threads would share a core",
                 ),
+                (
+                    "seatmap pretend epyc-9654-2s --quota 1.5 -- ./app",
+                    "show how many threads it would start in a container",
+                ),
             ],
             &["check", "machines", "run"],
         )

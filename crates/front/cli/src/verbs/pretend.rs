@@ -7,7 +7,7 @@ use seatmap_console::values::{MachineCpus, cpus, machine_cpus};
 use seatmap_console::{input, output, plan_input};
 use seatmap_launch::Ending;
 use seatmap_os::CpuList;
-use seatmap_pretend::{PretendRequest, PretendedMachine, PretendedRun};
+use seatmap_pretend::{ContainerGroup, PretendRequest, PretendedMachine, PretendedRun};
 use seatmap_report::pretend;
 use seatmap_watch::judge::judged::Judged;
 use seatmap_watch::{Criteria, Expected, Rule};
@@ -26,6 +26,10 @@ pub struct Pretend {
     /// The offline CPUs there.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     offline: Option<CpuList>,
+    /// The quota of CPU time there, as in a container: 1.5, or 1.5@v1 for version 1 of control
+    /// groups. Default: none.
+    #[arg(long, value_name = "CPUS[@v1]")]
+    quota: Option<ContainerGroup>,
     /// Check the threads' seats there, and exit with 1 if something is wrong: rules of 'seatmap
     /// check' such as one-per-core,spread=numa, default for its default rules, or a plan for that
     /// machine.
@@ -52,9 +56,12 @@ pub struct Pretend {
 /// Runs a program that sees another machine. The program's exit code is this process's, unless a
 /// check fails.
 pub fn run(typed: &Pretend) -> Result<(), CliError> {
+    let machine = machine(typed)?;
     let outputs = Outputs::new(typed.json, typed.output.as_deref(), None)?;
     let criteria = typed.check.as_deref().map(|check| criteria(check, typed)).transpose()?;
-    let run = request(typed, outputs.on_stdout().is_some())?.run()?;
+    let command = typed.command.clone();
+    let request = PretendRequest { machine, command, leaves_stdout: outputs.on_stdout().is_some() };
+    let run = request.run()?;
     let fails = match &criteria {
         Some(criteria) => {
             run.judge(criteria, |judged| show(&run, Some(judged), &outputs, typed))?
@@ -64,18 +71,15 @@ pub fn run(typed: &Pretend) -> Result<(), CliError> {
     if fails { Ending::Exited(1).leave_alike() } else { run.ending.leave_alike() }
 }
 
-fn request(typed: &Pretend, leaves_stdout: bool) -> Result<PretendRequest, CliError> {
+fn machine(typed: &Pretend) -> Result<PretendedMachine, CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
     let cpus = cpus.map(|list| list.0.into_iter().collect());
     let offline = typed.offline.iter().flat_map(|list| list.0.iter().copied()).collect();
-    let name = &machine.name;
-    Ok(PretendRequest {
-        machine: PretendedMachine::new(name, profile.topology, cpus.as_ref(), &offline)?,
-        command: typed.command.clone(),
-        leaves_stdout,
-    })
+    let pretended =
+        PretendedMachine::new(&machine.name, profile.topology, cpus.as_ref(), &offline)?;
+    Ok(PretendedMachine { group: typed.quota.unwrap_or_default(), ..pretended })
 }
 
 /// A file is a plan, because no rule is a file's name.

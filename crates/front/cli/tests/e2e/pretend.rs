@@ -1,9 +1,11 @@
 //! `seatmap pretend`, on programs that every computer has.
 
 mod pinning;
+mod spellings;
 mod verbs;
 
 use crate::common::{Arguments, Json, Place, assert_contains, is_no_pretence};
+use crate::run::programs;
 use std::process::Output;
 
 /// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
@@ -83,4 +85,35 @@ fn nested_pretend_is_refused() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert_contains(&said, "cannot run inside another one");
+}
+
+/// The output of a command under a quota of 2.5 CPUs, in both versions of control groups.
+fn under_quota(place: &Place, command: &[&str]) -> Option<[String; 2]> {
+    let run = |quota| pretend(place, ([MACHINE, "-q", "--quota", quota, "--"], command));
+    let [second, first] = [run("2.5")?, run("2.5@v1")?];
+    Some([text(&second.stdout), text(&first.stdout)])
+}
+
+#[test]
+fn rust_rounds_pretended_quota_down() {
+    let Some(program) = programs::parallelism() else { return };
+    let Some(counts) = under_quota(&Place::new(), &[program]) else { return };
+    assert_eq!(counts, ["2\n", "2\n"]);
+}
+
+/// Since version 1.25. Programs outside a module must ask for it.
+#[test]
+fn go_rounds_pretended_quota_up() {
+    let place = Place::new();
+    let program = place.path("maxprocs");
+    if !programs::go_builds(&programs::source("maxprocs.go"), &program, &[]) {
+        return;
+    }
+    let command = ["env", "GODEBUG=containermaxprocs=1", "./maxprocs"];
+    let Some(counts) = under_quota(&place, &command) else { return };
+    for said in counts {
+        let (count, version) = said.trim().split_once(" go1.").unwrap();
+        let minor = version.split('.').next().and_then(|minor| minor.parse::<u32>().ok());
+        assert_eq!(count, if minor >= Some(25) { "3" } else { "128" }, "{said}");
+    }
 }

@@ -124,8 +124,6 @@ fn offline_cpus_have_no_topology() {
 fn container_sees_only_its_cpus() {
     let folder = seatmap_needs::many_files();
     written(&made::with("2-3", ""), folder.path());
-    // The kernel shows this file: the process has a cgroup namespace.
-    seatmap_needs::plant(folder.path(), &[("proc/self/cpuset", "/\n")]);
     assert!(read_folder(folder.path()).os_indices().eq([2, 3]));
 }
 

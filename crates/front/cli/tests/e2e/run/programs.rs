@@ -96,6 +96,18 @@ pub fn pinning() -> Option<&'static str> {
     built(&BUILT, "pinning", "pinning.c", "gcc", &["-O1", "-pthread", "-o"])
 }
 
+/// A static program that opens files by many spellings of their paths.
+pub fn spellings() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "spellings", "spellings.c", "gcc", &["-O1", "-pthread", "-static", "-o"])
+}
+
+/// A program that prints how many threads Rust would start.
+pub fn parallelism() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "parallelism", "parallelism.rs", "rustc", &["--edition=2024", "-o"])
+}
+
 pub fn rust() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     built(&BUILT, "rust", "threads.rs", "rustc", &["--edition=2024", "-o"])
