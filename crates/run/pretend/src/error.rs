@@ -3,6 +3,7 @@
 use seatmap_data::document::Blame;
 use seatmap_launch::ProgramError;
 use std::io;
+use std::path::PathBuf;
 
 /// Why no other machine can be shown.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +50,14 @@ pub enum PretendError {
         /// The kernel's error.
         source: io::Error,
     },
+    /// A machine's files could not be written.
+    #[error("cannot write {}", path.display())]
+    Written {
+        /// The file or folder.
+        path: PathBuf,
+        /// The kernel's error.
+        source: io::Error,
+    },
     /// Another kernel error.
     #[error("cannot follow the program")]
     Kernel(#[from] io::Error),
@@ -56,7 +65,11 @@ pub enum PretendError {
 
 impl Blame for PretendError {
     fn is_input(&self) -> bool {
-        use PretendError::{Machine, Nested, Program};
-        matches!(self, Machine(_) | Nested | Program(_))
+        use PretendError::{Machine, Nested, Program, Written};
+        match self {
+            Machine(_) | Nested | Program(_) => true,
+            Written { source, .. } => source.kind() == io::ErrorKind::AlreadyExists,
+            _ => false,
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! | [`machine`] | the pretended machine: its CPUs, online and allowed |
 //! | [`tree`], [`cpuinfo`], [`groups`] | its files |
 //! | `cpu_times` | `/proc/stat` with advancing times |
+//! | `written` | the files in a folder |
 //! | `stage` | the steps that show the files |
 //! | [`answers`], [`policy`], `thread_file` | answers calls |
 //! | [`record`] | the threads and their CPUs |
@@ -30,6 +31,7 @@ pub mod run;
 mod stage;
 mod thread_file;
 pub mod tree;
+mod written;
 
 pub use cpuinfo::HostFacts;
 pub use error::PretendError;

@@ -48,8 +48,12 @@ pub struct Pretend {
     /// stderr.
     #[arg(long)]
     json: bool,
+    /// Only write the machine's files to a new folder, with a script that shows them in a
+    /// container.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["check", "output", "json", "command"])]
+    write: Option<PathBuf>,
     /// The program and its arguments.
-    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required_unless_present = "write", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -57,6 +61,12 @@ pub struct Pretend {
 /// check fails.
 pub fn run(typed: &Pretend) -> Result<(), CliError> {
     let machine = machine(typed)?;
+    if let Some(folder) = &typed.write {
+        machine.write(folder)?;
+        let script = folder.join("mount.sh");
+        output::tell(&format!("wrote {}; a container runs {}", folder.display(), script.display()));
+        return Ok(());
+    }
     let outputs = Outputs::new(typed.json, typed.output.as_deref(), None)?;
     let criteria = typed.check.as_deref().map(|check| criteria(check, typed)).transpose()?;
     let command = typed.command.clone();

@@ -8,14 +8,7 @@ use std::path::Path;
 
 fn written(machine: &PretendedMachine, folder: &Path) {
     let host = HostFacts { memory_kib: 1 << 20, free_kib: 1 << 19, ..HostFacts::default() };
-    for (path, file) in &MachineTree::of(machine, &host).files {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        match file {
-            TreeFile::Text(text) => std::fs::write(path, text).unwrap(),
-            TreeFile::Link(target) => std::os::unix::fs::symlink(target, path).unwrap(),
-        }
-    }
+    MachineTree::of(machine, &host).write(folder).unwrap();
 }
 
 fn read_folder(folder: &Path) -> Topology {
