@@ -7,7 +7,7 @@
 use crate::PretendReport;
 use crate::report::PretendedThread;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, counted_figure};
 use seatmap_launch::Ending;
 use seatmap_launch::count::CpuCount;
 use seatmap_os::CpuSet;
@@ -134,7 +134,9 @@ impl BusyThreads<'_> {
         let fit = CpuCount { mask, quota: self.quota_cpus, ..CpuCount::default() };
         (self.masks.len() > fit.threads()).then(|| {
             let cpus = match self.quota_cpus {
-                Some(quota) if fit.is_limited_by_quota() => format!("a quota of {quota} CPUs"),
+                Some(quota) if fit.is_limited_by_quota() => {
+                    format!("a quota of {}", counted_figure(quota, 1, "CPU"))
+                }
                 _ => counted(mask, "CPU"),
             };
             let what = format!("{} for {cpus}", counted(self.masks.len(), "busy thread"));
