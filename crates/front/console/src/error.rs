@@ -111,7 +111,7 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
 struct AtFile {
-    /// The path as given.
+    /// Path as given.
     path: String,
     source: Box<dyn Error>,
 }

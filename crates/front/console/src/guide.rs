@@ -26,11 +26,11 @@ const ITS_NAME: &str = "{program}";
 /// The help of one command.
 #[derive(Clone, Copy)]
 pub struct VerbGuide {
-    /// The words after the program's name, such as `cell create`; else empty.
+    /// Words after the program's name, such as `cell create`; else empty.
     pub verb: &'static str,
     /// Useful command lines, with what each does.
     pub examples: &'static [GuideEntry],
-    /// The number of examples in `-h`, chosen so that it fits on one screen.
+    /// Examples in `-h`, chosen so that it fits on one screen.
     pub short_examples: usize,
     /// Exit codes.
     pub exits: &'static [GuideEntry],

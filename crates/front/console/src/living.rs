@@ -102,7 +102,7 @@ pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), 
 pub struct RunsAlready {
     name: String,
     pids: Vec<String>,
-    /// The command to suggest instead, with the placeholders NAME or PID.
+    /// Command to suggest instead, with the placeholders NAME or PID.
     how: &'static str,
 }
 

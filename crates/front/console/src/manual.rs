@@ -17,9 +17,9 @@ const OF_ALL: &[GuideEntry] = &[
 
 /// A page of the manual.
 pub struct ManualPage {
-    /// The file name.
+    /// File name.
     pub file: String,
-    /// The text, in the language of man(7).
+    /// Text, in the language of man(7).
     pub text: String,
 }
 

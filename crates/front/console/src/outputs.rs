@@ -31,7 +31,7 @@ impl ResultForms {
 /// The destinations of a result, checked before the work begins.
 pub struct Outputs {
     is_json: bool,
-    /// The destination of `-o`.
+    /// Destination of `-o`.
     pub file: Option<Destination>,
     page: Option<Destination>,
 }

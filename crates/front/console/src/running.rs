@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 /// A possible value of an argument.
 pub struct KnownValue {
-    /// The word to type.
+    /// Word to type.
     pub value: String,
     /// A description if the value does not explain itself, for example the name of a process.
     pub about: Option<String>,
@@ -34,13 +34,13 @@ pub type Lookup = fn(&Command, &Arg) -> Option<KnownValues>;
 
 /// One of Seatmap's programs.
 pub struct CliProgram {
-    /// The name, which precedes each of its messages.
+    /// Name, which precedes each of its messages.
     pub name: &'static str,
-    /// The command line.
+    /// Command line.
     pub command: fn() -> Command,
-    /// The variable that a shell's script sets to request completions.
+    /// Variable that a shell's script sets to request completions.
     pub completion_variable: &'static str,
-    /// The values of arguments, for completions.
+    /// Values of arguments, for completions.
     pub known_values: Lookup,
     /// Examples, exit codes and files of its commands.
     pub guides: Guides,

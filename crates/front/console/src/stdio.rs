@@ -27,7 +27,7 @@ extern "C" fn look() {
     CLOSED.store(closed, Ordering::Relaxed);
 }
 
-/// The standard streams that were closed when this program started.
+/// The standard streams closed when this program started.
 pub fn closed() -> Vec<RawFd> {
     (0..STREAMS).filter(|stream| was_closed(*stream)).collect()
 }

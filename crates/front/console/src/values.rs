@@ -75,9 +75,9 @@ pub fn own_cpus(text: &str) -> Result<CpuList, String> {
 /// CPUs of this computer with the words that named them.
 #[derive(Clone, Debug)]
 pub struct WordedCpus {
-    /// The CPUs.
+    /// CPUs.
     pub list: CpuList,
-    /// The text, if it is not a list of numbers.
+    /// Text, if it is not a list of numbers.
     pub words: Option<String>,
 }
 

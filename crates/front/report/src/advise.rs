@@ -90,7 +90,7 @@ fn memory(evidence: &Evidence) -> Option<Row> {
     Some(row("memory", words))
 }
 
-/// Clients that were seated with the program.
+/// Clients seated with the program.
 fn together(evidence: &Evidence) -> Option<Row> {
     let clients = evidence.together.iter().take(MOST_NAMED).map(|client| {
         let rate = counted_figure(client.per_s, 0, "wakeup");

@@ -80,7 +80,7 @@ pub fn verdict(cell: &CellRecord, faults: &[String]) -> String {
     }
 }
 
-/// The number of faults of a cell; `None` if there are none.
+/// The number of faults of a cell; `None` if none.
 pub fn damage(cell: &CellRecord, faults: &[String]) -> Option<String> {
     let count = faults.len();
     (count > 0).then(|| format!("cell '{}' has {}", cell.name, counted(count, "fault")))

@@ -17,14 +17,14 @@ use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair, like_pairs};
 
 /// A file of the site.
 pub struct SiteFile {
-    /// The name in the site's folder.
+    /// Name in the site's folder.
     pub name: String,
-    /// The contents.
+    /// Contents.
     pub text: String,
 }
 
 /// The page of all machines, a page for each machine and for each pair with the same processor, and
-/// the profiles that are not bundled.
+/// the profiles not bundled.
 pub fn site(gallery: &Gallery) -> Vec<SiteFile> {
     let pairs = like_pairs(gallery);
     let mut files = vec![SiteFile { name: INDEX.to_owned(), text: index::page(gallery, &pairs) }];

@@ -29,7 +29,7 @@ pub struct LiveMatrix {
     options: DrawOptions,
     most_lines: usize,
     digits: Digits,
-    /// The number of lines of every frame.
+    /// Lines of every frame.
     pub lines: usize,
 }
 

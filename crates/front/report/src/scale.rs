@@ -10,9 +10,9 @@ const OUTSIDE: f64 = 0.01;
 /// range.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Scale {
-    /// The distance at position 0.
+    /// Distance at position 0.
     pub low_ns: f64,
-    /// The distance at position 1.
+    /// Distance at position 1.
     pub high_ns: f64,
     /// Whether the scale is logarithmic.
     pub log: bool,

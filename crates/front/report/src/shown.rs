@@ -48,7 +48,7 @@ impl SetApart {
         SetApart { isolated: listed(&kernel.isolated), nohz_full: listed(&kernel.no_hz_full) }
     }
 
-    /// A paragraph about these CPUs; empty if there are none.
+    /// A paragraph about these CPUs; empty if none.
     pub fn lines(&self) -> Vec<String> {
         let kinds = [
             ("isolated ", &self.isolated, "the kernel moves no thread there by itself"),

@@ -11,7 +11,7 @@ pub fn capital(text: &str) -> String {
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
-/// The number of things that are not shown, if any.
+/// The number of things not shown, if any.
 pub fn beyond(all: usize, shown: usize) -> Option<usize> {
     all.checked_sub(shown).filter(|more| *more > 0)
 }

@@ -135,7 +135,7 @@ mod wide {
     #[repr(C, align(16))]
     pub struct AtomicU128(UnsafeCell<u128>);
 
-    /// The instruction itself, because the standard library's function calls libatomic if it is not
+    /// The instruction itself, because the standard library's function calls libatomic if not
     /// inlined.
     unsafe fn exchange(at: *mut u128, old: u128, new: u128) -> u128 {
         let mut low = old as u64;

@@ -23,7 +23,7 @@ pub struct HotLine {
     pub number: AtomicUsize,
     pub truly: AtomicU64,
     pub falsely: AtomicU64,
-    /// The most frequent pair: owner, receiver, and its lead over all others (a majority vote).
+    /// Most frequent pair: owner, receiver, and its lead over all others (a majority vote).
     pub pair: AtomicU64,
     /// An address that the owner of that pair wrote.
     pub written: AtomicUsize,

@@ -8,7 +8,7 @@ const LONGEST: usize = 512;
 pub struct Region {
     path: [u8; LONGEST],
     length: usize,
-    /// The address at which the module begins; 0 for anonymous memory.
+    /// Address at which the module begins; 0 for anonymous memory.
     pub base: usize,
     /// Whether a part of the module is executable, so that it has variables.
     is_code: bool,
@@ -19,7 +19,7 @@ struct Mapping<'a> {
     to: usize,
     rights: &'a [u8],
     offset: usize,
-    /// The file or kind of memory; empty for anonymous memory.
+    /// File or kind of memory; empty for anonymous memory.
     path: &'a [u8],
 }
 

@@ -27,10 +27,10 @@ const OFFSETS: usize = (ENTRIES - 1) << ENTRY_BITS;
 
 #[repr(C, align(32))]
 pub struct Entry {
-    /// The line's number, and below it the slot of the owner; 0 in an unused entry.
+    /// Line's number, and below it the slot of the owner; 0 in an unused entry.
     key: AtomicU64,
     sharers: AtomicU64,
-    /// The sharers that accessed the owner's bytes, or need no further check.
+    /// Sharers that accessed the owner's bytes, or need no further check.
     settled: AtomicU64,
     written: AtomicU64,
 }

@@ -19,10 +19,10 @@ pub struct Received {
 
 #[repr(C)]
 pub struct TracedThread {
-    /// Its place among all threads, in the order of creation.
+    /// Its place among all threads, in order of creation.
     pub slot: AtomicU32,
     pub parent: AtomicU32,
-    /// The kernel's thread id; 0 before it runs.
+    /// Kernel's thread id; 0 before it runs.
     pub tid: AtomicI32,
     /// CPU time in nanoseconds at its end; negative while it runs.
     pub cpu_ns: AtomicI64,
@@ -66,7 +66,7 @@ pub fn clear() {
     COUNT.store(0, Relaxed);
 }
 
-/// The number of threads so far, including those beyond [`MOST`].
+/// Counts threads so far, including those beyond [`MOST`].
 pub fn count() -> usize {
     COUNT.load(Relaxed)
 }

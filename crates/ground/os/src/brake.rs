@@ -38,15 +38,15 @@ const REAL_TIME_PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
 /// One setting of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Brake {
-    /// The group's path below the mount point; `/` for the mounted group.
+    /// Group's path below the mount point; `/` for the mounted group.
     pub group: String,
     /// Its file.
     pub file: String,
-    /// The setting and its value.
+    /// Setting and its value.
     pub kind: BrakeKind,
     /// How often it has stopped a member; `None` if not counted.
     pub stops: Option<u64>,
-    /// The systemd unit that sets it.
+    /// Systemd unit that sets it.
     pub unit: Option<String>,
     /// Whether the file is read-only here.
     pub is_read_only: bool,

@@ -30,7 +30,7 @@ pub enum CpuListError {
     NotANumber {
         /// In bytes, from 1.
         column: usize,
-        /// The invalid text.
+        /// Invalid text.
         text: String,
     },
     /// A number beyond [`MAX_CPU`].
@@ -40,7 +40,7 @@ pub enum CpuListError {
     TooLarge {
         /// In bytes, from 1.
         column: usize,
-        /// The invalid text.
+        /// Invalid text.
         text: String,
     },
     /// A backward range, or a stride of zero.
@@ -48,7 +48,7 @@ pub enum CpuListError {
     EmptyRange {
         /// In bytes, from 1.
         column: usize,
-        /// The invalid text.
+        /// Invalid text.
         text: String,
     },
     /// More entries than possible CPUs.

@@ -14,9 +14,9 @@ pub enum CpuError {
         cpu_list::named(.present)
     )]
     Absent {
-        /// The requested CPU.
+        /// Requested CPU.
         cpu: u32,
-        /// The present CPUs.
+        /// Present CPUs.
         present: String,
     },
     /// The CPU is present, but offline.
@@ -25,7 +25,7 @@ pub enum CpuError {
         rights::as_root()
     )]
     Offline {
-        /// The requested CPU.
+        /// Requested CPU.
         cpu: u32,
     },
     /// Online, but outside this process's cpuset or affinity mask.
@@ -34,9 +34,9 @@ pub enum CpuError {
         .holder.or("its cpuset or a taskset forbids it")
     )]
     Forbidden {
-        /// The requested CPU.
+        /// Requested CPU.
         cpu: u32,
-        /// The allowed CPUs.
+        /// Allowed CPUs.
         allowed: String,
         /// Its cell, if any.
         holder: Holder,
@@ -50,7 +50,7 @@ pub struct Cpus {
     pub present: Vec<u32>,
     /// Running CPUs.
     pub online: Vec<u32>,
-    /// The CPUs of this process's mask.
+    /// CPUs of this process's mask.
     pub allowed: Vec<u32>,
     /// CPUs that this process may use by name, although kernel parameters (`isolcpus=`,
     /// `nohz_full=`) exclude them from all initial masks. Empty if a taskset has narrowed the mask.

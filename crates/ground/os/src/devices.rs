@@ -11,7 +11,7 @@ pub struct Device {
     pub kind: &'static str,
     /// Its NUMA node; `None` if the firmware gives none.
     pub node: Option<u32>,
-    /// The CPUs near it, as a list.
+    /// CPUs near it, as a list.
     pub cpus: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
 }
 
 /// The devices called by a user's word: a name of [`named`], `gpu` for all accelerators, or `gpu1`
-/// for the second in the order of PCI addresses.
+/// for the second in order of PCI addresses.
 pub fn called(root: &Root, word: &str) -> Vec<Device> {
     if word == "gpu" {
         return accelerators(root).iter().filter_map(|address| named(root, address)).collect();

@@ -38,7 +38,7 @@ pub struct ElfSection {
     pub size_bytes: u64,
     /// File offset; `None` without bytes in the file.
     place: Option<u64>,
-    /// The section with its symbols' names.
+    /// Section with its symbols' names.
     link: usize,
 }
 

@@ -11,11 +11,11 @@ use std::fmt;
 pub struct ForgottenCpus {
     /// Their former mask.
     pub mask: CpuSet,
-    /// The missing CPUs.
+    /// Missing CPUs.
     pub lost: CpuSet,
-    /// The threads, with their start in clock ticks after the boot.
+    /// Threads, with their start in clock ticks after the boot.
     pub threads: Vec<(Tid, u64)>,
-    /// The Seatmap process that [waits](crate::owed) for these CPUs.
+    /// Seatmap process that [waits](crate::owed) for these CPUs.
     pub waiter: Option<Tid>,
 }
 

@@ -8,13 +8,13 @@ const SYSTEMD: &str = "/run/systemd/system";
 /// The quota of one control group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupQuota {
-    /// The group's path below the mount point; `/` for the mounted group.
+    /// Group's path below the mount point; `/` for the mounted group.
     pub group: String,
-    /// The group's folder.
+    /// Group's folder.
     pub folder: String,
-    /// The quota's file.
+    /// Quota's file.
     pub file: String,
-    /// The members' CPU time, in CPUs: 1.5 means three seconds in two.
+    /// Members' CPU time, in CPUs: 1.5 means three seconds in two.
     pub cpus: f64,
     /// Period, in microseconds.
     pub period_us: u64,
@@ -24,7 +24,7 @@ pub struct GroupQuota {
     pub periods: Option<u64>,
     /// How long members were stopped, in nanoseconds, summed over CPUs.
     pub stopped_ns: Option<u64>,
-    /// The systemd unit that sets it and may rewrite the file at any time.
+    /// Systemd unit that sets it and may rewrite the file at any time.
     pub unit: Option<String>,
     /// Whether the file is read-only here, as in most containers.
     pub is_read_only: bool,

@@ -52,22 +52,22 @@ const MOST_LOOKS: usize = 100;
 /// A temporary seat of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loan {
-    /// The thread's process.
+    /// Thread's process.
     pub pid: Tid,
-    /// The thread, with its mask without the seat.
+    /// Thread, with its mask without the seat.
     pub thread: ThreadMask,
-    /// The seat's CPUs.
+    /// Seat's CPUs.
     pub seat: CpuSet,
 }
 
 /// A thread that still has a seat's mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StillSeated {
-    /// The thread, with its mask without a seat.
+    /// Thread, with its mask without a seat.
     pub thread: ThreadMask,
     /// Its name, at most 15 bytes.
     pub name: String,
-    /// The seat.
+    /// Seat.
     pub seat: CpuSet,
     /// Whether it may have chosen the mask itself.
     pub is_unclear: bool,

@@ -23,11 +23,11 @@ const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Hierarchy {
     folder: String,
-    /// The mounted group; `/` outside containers.
+    /// Mounted group; `/` outside containers.
     root: String,
     /// Controllers and name of a version 1 hierarchy; `None` for version 2.
     controllers: Option<Vec<String>>,
-    /// The root of all groups, so no group above sets limits.
+    /// Root of all groups, so no group above sets limits.
     is_whole: bool,
     is_read_only: bool,
 }
@@ -55,13 +55,13 @@ pub struct ControlGroups {
 /// A group's weight when siblings compete for a CPU.
 #[derive(Debug)]
 pub struct GroupWeight {
-    /// The group's path below the mount point.
+    /// Group's path below the mount point.
     pub group: String,
     /// `cpu.weight`, `cpu.shares`, or `cpu.idle` for an idle group.
     pub file: String,
-    /// The setting.
+    /// Setting.
     pub value: f64,
-    /// The weight relative to that of a thread with nice 0.
+    /// Weight relative to that of a thread with nice 0.
     pub weight: f64,
 }
 
@@ -103,15 +103,15 @@ pub struct Limits {
     pub cpusets: Vec<Cpuset>,
     /// Whether these files are read-only here.
     pub is_read_only: bool,
-    /// The CPUs of members, as a list.
+    /// CPUs of members, as a list.
     pub cpus: Option<String>,
-    /// The NUMA nodes for members' memory, as a list.
+    /// NUMA nodes for members' memory, as a list.
     pub nodes: Option<String>,
     /// Quotas of the group and those above it, innermost first.
     pub quotas: Vec<GroupQuota>,
     /// Other settings of these groups that slow their members.
     pub brakes: Vec<Brake>,
-    /// The tightest real-time limit, of a version 1 group or the whole computer.
+    /// Tightest real-time limit, of a version 1 group or the whole computer.
     pub real_time: Option<Brake>,
 }
 
@@ -120,9 +120,9 @@ pub struct Limits {
 pub struct Cpuset {
     /// Its file.
     pub file: String,
-    /// The list.
+    /// List.
     pub cpus: String,
-    /// The systemd unit that sets it.
+    /// Systemd unit that sets it.
     pub unit: Option<String>,
 }
 

@@ -14,9 +14,9 @@ const NEVER_HALT: [&str; 2] = ["idle=poll", "nohlt"];
 /// The idle settings of a kernel.
 #[derive(Debug, Default, PartialEq)]
 pub struct IdleSettings {
-    /// The driver of idle states; `none` if idle CPUs just halt, `None` if unreadable.
+    /// Driver of idle states; `none` if idle CPUs just halt, `None` if unreadable.
     pub driver: Option<String>,
-    /// The governor, which chooses among the driver's states; `None` if unreadable.
+    /// Governor, which chooses among the driver's states; `None` if unreadable.
     pub governor: Option<String>,
     /// Whether idle CPUs never halt.
     pub never_halts: bool,

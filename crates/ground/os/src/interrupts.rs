@@ -25,7 +25,7 @@ struct Row {
 /// Interrupts of one source on one CPU.
 #[derive(Debug, PartialEq)]
 pub struct InterruptCount {
-    /// The interrupt's number, or the kernel's letters: `24`, `LOC`, `RES`.
+    /// Interrupt's number, or the kernel's letters: `24`, `LOC`, `RES`.
     pub irq: String,
     /// Its driver, device or meaning.
     pub name: String,

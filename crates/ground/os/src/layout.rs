@@ -7,9 +7,9 @@ use crate::root::{FileError, Root};
 /// Mount points of the cpuset controller.
 #[derive(Debug, Default, PartialEq)]
 pub struct CpusetMounts {
-    /// The version 2 hierarchy, if it has the cpuset controller.
+    /// Version 2 hierarchy, if it has the cpuset controller.
     pub v2: Option<String>,
-    /// The version 1 cpuset hierarchy.
+    /// Version 1 cpuset hierarchy.
     pub v1: Option<String>,
 }
 

@@ -30,16 +30,16 @@ pub enum LimitedError {
     /// It could not start.
     #[error("cannot start '{command}'")]
     Start {
-        /// The command.
+        /// Command.
         command: String,
-        /// The reason.
+        /// Reason.
         #[source]
         source: io::Error,
     },
     /// It exceeded its time.
     #[error("'{command}' was still running after {} s and was stopped", limit.as_secs_f64())]
     Late {
-        /// The command.
+        /// Command.
         command: String,
         /// Its time limit.
         limit: Duration,

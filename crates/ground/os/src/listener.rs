@@ -173,9 +173,9 @@ fn step(code: u16, operand: u32, if_equal: u8, otherwise: u8) -> libc::sock_filt
 #[derive(Clone, Copy, Debug)]
 pub struct WaitingCall {
     id: u64,
-    /// The calling thread.
+    /// Calling thread.
     pub tid: Tid,
-    /// The call.
+    /// Call.
     pub call: TrappedCall,
     /// Argument registers.
     pub arguments: [u64; 6],
@@ -197,7 +197,7 @@ pub enum CallAnswer {
 /// A file opened by an answer.
 #[derive(Debug, PartialEq)]
 pub struct AnsweredFile {
-    /// The contents.
+    /// Contents.
     pub text: String,
     /// Whether the descriptor is closed by exec.
     pub closes_on_exec: bool,

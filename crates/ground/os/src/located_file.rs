@@ -22,7 +22,7 @@ const REMOVED: &str = " (deleted)";
 
 const ONLY_LOCATED: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
-/// A file that was found by its name, but not opened for reading.
+/// A file found by its name, but not opened for reading.
 #[derive(Debug)]
 pub struct LocatedFile(OwnedFd);
 

@@ -51,8 +51,8 @@ pub fn allocatable_bytes(root: &Root) -> Option<u64> {
     available_bytes(root).into_iter().chain(by_groups).min()
 }
 
-/// Asks for huge pages in memory that was not touched yet (madvise(2)). Nothing depends on them, so
-/// a refusal is ignored.
+/// Asks for huge pages in memory not touched yet (madvise(2)). Nothing depends on them, so a
+/// refusal is ignored.
 pub fn ask_for_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
     // SAFETY: sysconf(3) only reads a constant.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);

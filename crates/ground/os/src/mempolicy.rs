@@ -60,9 +60,9 @@ pub enum MemoryPolicyError {
     /// Another refusal of the kernel.
     #[error("the kernel refused the memory policy {policy}")]
     Refused {
-        /// The policy.
+        /// Policy.
         policy: String,
-        /// The kernel's error.
+        /// Kernel's error.
         source: io::Error,
     },
 }
@@ -73,15 +73,15 @@ pub enum NodeError {
     /// The node does not exist.
     #[error("NUMA node {node} does not exist: this machine has {}", named(.present))]
     Absent {
-        /// The requested node.
+        /// Requested node.
         node: u32,
-        /// The existing nodes.
+        /// Existing nodes.
         present: CpuSet,
     },
     /// The node has no memory.
     #[error("NUMA node {node} has no memory; these have: {present}")]
     Bare {
-        /// The requested node.
+        /// Requested node.
         node: u32,
         /// Nodes with memory.
         present: CpuSet,
@@ -92,9 +92,9 @@ pub enum NodeError {
          forbids it"
     )]
     Forbidden {
-        /// The requested node.
+        /// Requested node.
         node: u32,
-        /// The allowed nodes.
+        /// Allowed nodes.
         allowed: CpuSet,
     },
 }
@@ -102,7 +102,7 @@ pub enum NodeError {
 /// This computer's NUMA nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryNodes {
-    /// The existing nodes.
+    /// Existing nodes.
     pub present: CpuSet,
     /// Nodes with memory.
     pub with_memory: CpuSet,

@@ -14,7 +14,7 @@ pub(crate) const SYSFS_MAGIC: u64 = 0x6265_6572;
 /// One mount.
 #[derive(Debug, PartialEq)]
 pub struct Mount {
-    /// The mounted folder of the file system; `/` for all of it.
+    /// Mounted folder of the file system; `/` for all of it.
     pub root: String,
     /// Mount point.
     pub folder: String,

@@ -22,7 +22,7 @@ pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 /// A thread and its mask. As text: number, start, CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadMask {
-    /// The thread.
+    /// Thread.
     pub tid: Tid,
     /// Start in clock ticks after the boot; identifies threads that reuse a number.
     pub started_ticks: u64,

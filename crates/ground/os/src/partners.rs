@@ -44,11 +44,11 @@ pub enum Loss {
         .holder.or("a cpuset or a taskset excludes it, or it is offline")
     )]
     Unseated {
-        /// The CPU.
+        /// CPU.
         cpu: u32,
-        /// The kernel's error.
+        /// Kernel's error.
         why: String,
-        /// The cell that owns the CPU, if any.
+        /// Cell that owns the CPU, if any.
         holder: Holder,
     },
     /// It left its CPU, or may run on others too.
@@ -62,7 +62,7 @@ pub enum Loss {
         cpu: u32,
         /// Its actual CPU.
         found: u32,
-        /// The cell that owns its CPU, if any.
+        /// Cell that owns its CPU, if any.
         holder: Holder,
     },
     /// Its program panicked.

@@ -21,7 +21,7 @@ const DEADLINE_RANK: u32 = 100;
 const NICE_STEP: f64 = 1.25;
 
 /// Describes the calling thread's unusual settings, such as `nice 10, weight 0.002 of the control
-/// group /a`; `None` if there are none.
+/// group /a`; `None` if none.
 pub fn of_self(root: &Root) -> Option<String> {
     let stat = root.read("/proc/thread-self/stat").unwrap_or_default();
     let mut words: Vec<String> = Stat::parse(stat.as_bytes()).map(own).unwrap_or_default();
@@ -45,7 +45,7 @@ fn own(stat: Stat<'_>) -> Vec<String> {
 /// The setting that makes a thread yield a CPU to another.
 #[derive(Clone, Debug)]
 pub struct GivesWay {
-    /// The thread's setting: `nice 19`, `cpu.weight 10 of the control group /a`.
+    /// Thread's setting: `nice 19`, `cpu.weight 10 of the control group /a`.
     pub own: String,
     /// The other thread's setting.
     pub other: String,

@@ -158,7 +158,7 @@ impl ProcFolder {
         Ok(found)
     }
 
-    /// The number of subfolders, from the link count alone.
+    /// Counts subfolders, from the link count alone.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].

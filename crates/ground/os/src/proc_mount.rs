@@ -39,9 +39,9 @@ pub enum ProcError {
         "{file} is missing, probably because {reason}; run this with all of /proc and /sys mounted"
     )]
     Partial {
-        /// The file.
+        /// File.
         file: &'static str,
-        /// The usual reason.
+        /// Usual reason.
         reason: &'static str,
     },
     /// Another file system is mounted at `/sys`.

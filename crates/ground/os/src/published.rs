@@ -92,7 +92,7 @@ pub fn read(root: &Root, pid: Tid, name: &str) -> Result<Option<Vec<u8>>, FileEr
 /// A text and its process.
 #[derive(Debug, PartialEq)]
 pub struct PublishedText {
-    /// The process.
+    /// Process.
     pub pid: Tid,
     /// Its text.
     pub text: Vec<u8>,

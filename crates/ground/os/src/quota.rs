@@ -80,7 +80,7 @@ impl Quotas {
 pub struct UsedUp<'a> {
     /// Its present state.
     pub quota: &'a GroupQuota,
-    /// The periods that exhausted it.
+    /// Periods that exhausted it.
     pub throttled: u64,
     /// All periods in which a member ran.
     pub periods: u64,

@@ -31,38 +31,38 @@ pub enum TracepointRecord {
     Passed {
         /// Monotonic clock in nanoseconds.
         time_ns: u64,
-        /// The running thread.
+        /// Running thread.
         tid: i32,
-        /// The tracepoint's own data.
+        /// Tracepoint's own data.
         data: Vec<u8>,
     },
     /// A thread was created.
     Created {
         /// Monotonic clock in nanoseconds.
         time_ns: u64,
-        /// The new thread.
+        /// New thread.
         tid: i32,
         /// Its process.
         pid: i32,
-        /// The creating thread.
+        /// Creating thread.
         creator: i32,
-        /// The creating process.
+        /// Creating process.
         creator_pid: i32,
     },
     /// A thread ended.
     Ended {
         /// Monotonic clock in nanoseconds.
         time_ns: u64,
-        /// The thread.
+        /// Thread.
         tid: i32,
     },
     /// A thread was renamed.
     Named {
         /// Monotonic clock in nanoseconds.
         time_ns: u64,
-        /// The thread.
+        /// Thread.
         tid: i32,
-        /// The new name.
+        /// New name.
         name: String,
     },
     /// Number of records lost because the ring was full.

@@ -16,9 +16,9 @@ pub struct Root(PathBuf);
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
 pub struct FileError {
-    /// The path on that computer.
+    /// Path on that computer.
     pub path: String,
-    /// The kernel's error.
+    /// Kernel's error.
     pub source: io::Error,
 }
 

@@ -27,7 +27,7 @@ pub struct Stat<'a> {
     pub group: Tid,
     /// Session, by its leader.
     pub session: Tid,
-    /// The foreground process group of its terminal; negative without one.
+    /// Foreground process group of its terminal; negative without one.
     pub terminal_group: Tid,
     /// Whether it is a kernel thread.
     pub is_kernel: bool,
@@ -39,7 +39,7 @@ pub struct Stat<'a> {
     pub run_ticks: u64,
     /// CPU time of reaped children, in clock ticks.
     pub reaped_ticks: u64,
-    /// The nice value.
+    /// Nice value.
     pub nice: i32,
     /// Start time, in clock ticks after the boot.
     pub started_ticks: u64,
@@ -156,7 +156,7 @@ pub fn own_times() -> Option<ThreadTimes> {
 pub struct ThreadStatus<'a> {
     /// Effective user.
     pub user: Option<u32>,
-    /// The thread's process.
+    /// Thread's process.
     pub pid: Option<Tid>,
     /// Allowed CPUs, as a list.
     pub cpus: &'a [u8],

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The trimmed text of a file; `None` if it is missing, unreadable or empty.
+/// The trimmed text of a file; `None` if missing, unreadable or empty.
 pub fn read(path: impl AsRef<Path>) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let text = text(&bytes);

@@ -61,7 +61,7 @@ pub struct SwitchState {
     pub file: &'static str,
     /// For off and for on.
     texts: [String; 2],
-    /// The text that restores it.
+    /// Text that restores it.
     pub original: String,
     /// Whether it was on.
     pub was_on: bool,

@@ -23,7 +23,7 @@ pub struct ThreadStat {
     pub group: Tid,
     /// Session, by its leader.
     pub session: Tid,
-    /// The foreground process group of its terminal; negative without one.
+    /// Foreground process group of its terminal; negative without one.
     pub terminal_group: Tid,
     /// Its name, at most 15 bytes.
     pub name: String,
@@ -190,7 +190,7 @@ pub struct Family {
     pub pid: Tid,
     /// Its parent or adopter.
     pub parent: Tid,
-    /// The tracing process, or 0.
+    /// Tracing process, or 0.
     pub tracer: Tid,
 }
 

@@ -49,9 +49,9 @@ pub enum TrustError {
     /// A system call failed.
     #[error("{path}: {source}")]
     Io {
-        /// The folder or file.
+        /// Folder or file.
         path: PathBuf,
-        /// The kernel's error.
+        /// Kernel's error.
         source: io::Error,
     },
     /// A link or a file in place of a folder.
@@ -63,7 +63,7 @@ pub enum TrustError {
     /// A folder or file of another user.
     #[error("{}", foreign(.path, *.owner))]
     Foreign {
-        /// The folder or file.
+        /// Folder or file.
         path: PathBuf,
         /// Its owner.
         owner: u32,
@@ -75,7 +75,7 @@ pub enum TrustError {
         shell_escaped(&.path.display().to_string())
     )]
     Writable {
-        /// The folder or file.
+        /// Folder or file.
         path: PathBuf,
         /// Permission bits.
         mode: u32,
@@ -86,7 +86,7 @@ pub enum TrustError {
         shell_escaped(&.path.display().to_string())
     )]
     Readable {
-        /// The file.
+        /// File.
         path: PathBuf,
         /// Permission bits.
         mode: u32,

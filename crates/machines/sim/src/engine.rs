@@ -68,7 +68,7 @@ pub trait SimulatedMachine {
 /// The stacks on which tasks run, kept from run to run.
 pub struct TaskStacks {
     stacks: Vec<Stack>,
-    /// The limit of events of a run.
+    /// Limit of events of a run.
     pub most_events: u64,
 }
 

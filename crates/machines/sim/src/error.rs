@@ -10,17 +10,17 @@ pub enum SimError {
     /// A task asked for something that the machine refuses.
     #[error("task {task}: {refusal}")]
     Refused {
-        /// The task.
+        /// Task.
         task: usize,
-        /// The machine's reason.
+        /// Machine's reason.
         refusal: TaskRefusal,
     },
     /// A task's code failed.
     #[error("task {task} panicked: {message}")]
     Panicked {
-        /// The task.
+        /// Task.
         task: usize,
-        /// The message of the panic.
+        /// Message of the panic.
         message: String,
     },
     /// No event is left, and tasks wait.
@@ -28,7 +28,7 @@ pub enum SimError {
     Deadlock {
         /// Virtual time.
         at_ns: f64,
-        /// The waiting tasks, each with the reason.
+        /// Waiting tasks, each with the reason.
         waiting: Vec<String>,
     },
     /// The run had more events than the limit.
@@ -43,7 +43,7 @@ pub enum SimError {
         events: u64,
         /// Virtual time.
         at_ns: f64,
-        /// The call of each task.
+        /// Call of each task.
         doing: Vec<String>,
     },
     /// The model does not have a seat, or two tasks have the same seat.
@@ -62,9 +62,9 @@ impl Blame for SimError {
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct ModelError {
-    /// The file, with line and column if the text is not TOML or has the wrong keys.
+    /// File, with line and column if the text is not TOML or has the wrong keys.
     pub place: String,
-    /// The mistake.
+    /// Mistake.
     pub message: String,
 }
 

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFigure {
-    /// The figure, in the unit at the end of its key.
+    /// Figure, in the unit at the end of its key.
     pub value: f64,
-    /// The basis of the figure: stated, fitted, or assumed.
+    /// Basis of the figure: stated, fitted, or assumed.
     pub kind: Basis,
-    /// The publication that states it, the data of the fit, or the reason to assume it.
+    /// Publication that states it, the data of the fit, or the reason to assume it.
     pub source: String,
 }
 

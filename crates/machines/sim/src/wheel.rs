@@ -61,7 +61,7 @@ impl<E: Copy> Wheel<E> {
         self.now
     }
 
-    /// The number of events that were scheduled.
+    /// Counts scheduled events.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }

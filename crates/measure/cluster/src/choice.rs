@@ -37,9 +37,9 @@ pub type PairProbe<'a> = dyn FnMut(&[[usize; 2]]) -> Vec<Option<f64>> + 'a;
 /// The groups found and the test on held-back pairs.
 #[derive(Clone, Debug)]
 pub struct ChosenGroups {
-    /// The groups, as ascending node indices.
+    /// Groups, as ascending node indices.
     pub groups: Vec<Vec<usize>>,
-    /// The prediction errors.
+    /// Prediction errors.
     pub held_back: Option<HeldBack>,
 }
 

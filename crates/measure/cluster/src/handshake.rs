@@ -58,7 +58,7 @@ pub enum HandshakeError {
         shortened(found)
     )]
     Version {
-        /// The version of the other side.
+        /// Version of the other side.
         found: String,
     },
     /// The other side does not know the secret.

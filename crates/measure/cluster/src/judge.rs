@@ -51,7 +51,7 @@ pub enum ClusterFaultKind {
 /// A fault of a node, pair or switch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClusterFault {
-    /// The kind of fault.
+    /// Kind of fault.
     pub kind: ClusterFaultKind,
     /// One node or the two of a connection, the sender first if one direction is bad. For a
     /// switch's uplink, all nodes on this switch.
@@ -59,9 +59,9 @@ pub struct ClusterFault {
     /// Whether only one direction is bad: from the first of two nodes, or the direction in the
     /// sentence.
     pub one_way: bool,
-    /// How bad it is: a factor relative to the usual figure, if there is one.
+    /// How bad it is: a factor relative to the usual figure, if any.
     pub factor: Option<f64>,
-    /// The fault and its figures in one sentence.
+    /// Fault and its figures in one sentence.
     pub sentence: String,
     #[serde(skip)]
     part: Option<NetworkPart>,
@@ -83,11 +83,11 @@ pub fn faults(cluster: &Cluster) -> Vec<ClusterFault> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClusterFaults {
     format: &'static str,
-    /// The number of nodes.
+    /// Nodes.
     pub nodes: usize,
-    /// The number of measured pairs.
+    /// Measured pairs.
     pub pairs: usize,
-    /// The faults, the gravest first.
+    /// Faults, the gravest first.
     pub faults: Vec<ClusterFault>,
 }
 

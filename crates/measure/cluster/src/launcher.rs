@@ -7,11 +7,11 @@ use seatmap_data::statistics::words::counted;
 pub struct Rank {
     /// The number of the rank, from 0.
     pub rank: usize,
-    /// The number of ranks.
+    /// Ranks.
     pub size: usize,
-    /// The launcher, such as `Slurm`.
+    /// Launcher, such as `Slurm`.
     pub launcher: &'static str,
-    /// The launcher's unique name for this start.
+    /// Launcher's unique name for this start.
     pub job: Option<String>,
 }
 
@@ -27,17 +27,17 @@ pub enum LauncherError {
     /// The rank is set, but not the number of ranks.
     #[error("{rank} is set, but {size} is not: set it to the number of ranks")]
     Size {
-        /// The variable of the rank.
+        /// Variable of the rank.
         rank: &'static str,
-        /// The variable of the number of ranks.
+        /// Variable of the number of ranks.
         size: &'static str,
     },
     /// A variable is not a number, or the rank is too large.
     #[error("{variable}={value} is not {expected}")]
     Value {
-        /// The variable.
+        /// Variable.
         variable: &'static str,
-        /// The value of the variable.
+        /// Value of the variable.
         value: String,
         /// A description of valid values.
         expected: String,

@@ -229,7 +229,7 @@ impl<'a> Lead<'a> {
 
     fn measure_nodes(&mut self, progress: &mut dyn FnMut(ClusterProgress)) {
         let all = self.members.len();
-        // All orders precede the first answer, so that the nodes measure at the same time.
+        // All orders precede the first answer, so that the nodes measure simultaneously.
         for member in &mut self.members {
             if let Err(error) = send(&mut member.stream, &RankInstruction::Profile) {
                 member.lost = Some(error.to_string());

@@ -26,17 +26,17 @@ pub struct ClusterOptions {
     pub each_rank: bool,
     /// Also measure rates while many nodes send simultaneously.
     pub loaded: bool,
-    /// The compiler to measure MPI with, such as `mpicc`.
+    /// Compiler to measure MPI with, such as `mpicc`.
     pub mpicc: Option<String>,
     /// The time for the round trips of one size of one pair. Below 20 ms streams are shorter, too.
     pub trips: Duration,
     /// Simultaneous pairs; they disturb each other on a shared link.
     pub at_once: usize,
-    /// The limit for ranks to join, and for a pair.
+    /// Limit for ranks to join, and for a pair.
     pub timeout: Duration,
     /// An earlier result, whose pairs are not measured again.
     pub earlier: Option<Cluster>,
-    /// The day, `YYYY-MM-DD`.
+    /// Day, `YYYY-MM-DD`.
     pub date: Option<String>,
 }
 
@@ -57,9 +57,9 @@ pub enum ClusterProgress {
     Done(&'static str, usize, usize),
     /// Bad-looking pairs are measured again. Reported once.
     Again {
-        /// The pairs of the first round.
+        /// Pairs of the first round.
         pairs: usize,
-        /// The time limit for all rounds.
+        /// Time limit for all rounds.
         at_most: Duration,
     },
 }
@@ -76,11 +76,11 @@ pub enum ClusterMeasureError {
         size = counted(.size, "rank")
     )]
     Absent {
-        /// The number of ranks.
+        /// Ranks.
         size: usize,
         /// How long rank 0 waited.
         seconds: f64,
-        /// The numbers of the absent ranks.
+        /// Numbers of the absent ranks.
         absent: String,
         /// Refused callers.
         refused: String,

@@ -55,7 +55,7 @@ pub enum MeetingError {
     Nobody {
         /// How long this rank waited.
         seconds: f64,
-        /// The latest reason.
+        /// Latest reason.
         why: String,
     },
 }

@@ -90,9 +90,9 @@ pub enum MpiError {
          with --mpicc"
     )]
     NoCompiler {
-        /// The compiler's command.
+        /// Compiler's command.
         command: String,
-        /// The system's error.
+        /// System's error.
         #[source]
         source: std::io::Error,
     },
@@ -102,9 +102,9 @@ pub enum MpiError {
     /// The compiler rejected the program.
     #[error("'{command}' cannot build the MPI program: {said}")]
     Compiler {
-        /// The compiler's command.
+        /// Compiler's command.
         command: String,
-        /// The compiler's first lines of output.
+        /// Compiler's first lines of output.
         said: String,
     },
     /// The compiler did not end.
@@ -116,17 +116,17 @@ pub enum MpiError {
     /// A rank could not build the program.
     #[error("on {node}: {why}")]
     Unbuilt {
-        /// The rank's node.
+        /// Rank's node.
         node: String,
-        /// The reason.
+        /// Reason.
         why: String,
     },
     /// A rank's program failed.
     #[error("the MPI program failed on {node}: {why}")]
     Failed {
-        /// The rank's node.
+        /// Rank's node.
         node: String,
-        /// The reason.
+        /// Reason.
         why: String,
     },
     /// The output of the program is malformed.

@@ -16,9 +16,9 @@ pub enum RankError {
     Twice {
         /// The number of both.
         rank: usize,
-        /// The node of the first rank.
+        /// Node of the first rank.
         first: String,
-        /// The node of the second rank.
+        /// Node of the second rank.
         second: String,
     },
     /// Rank 0 has ended, or its connection is manipulated.

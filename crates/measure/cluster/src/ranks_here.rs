@@ -30,7 +30,7 @@ pub enum OwnSeatError {
          start the job in the order that 'seatmap export' writes"
     )]
     Elsewhere {
-        /// The rank.
+        /// Rank.
         rank: usize,
         /// Its node.
         node: String,

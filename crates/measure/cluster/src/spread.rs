@@ -29,7 +29,7 @@ use std::time::Duration;
 /// How ranks meet and how long they wait for each other.
 #[derive(Clone, Debug)]
 pub struct Meet {
-    /// The meeting place.
+    /// Meeting place.
     pub meeting: Meeting,
     /// Not needed to meet by file.
     pub secret: Option<Secret>,
@@ -43,7 +43,7 @@ pub struct SpreadWork<'a> {
     /// Everything except the part on which results depend, as a text. Ranks with another name are
     /// refused.
     pub name: &'a str,
-    /// The name of this rank's node.
+    /// Name of this rank's node.
     pub node: &'a str,
     /// Turns a part's text into the result's. Once the flag is set, the result is no longer needed.
     pub part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
@@ -73,7 +73,7 @@ pub enum SpreadError {
         rank: usize,
         /// Its node.
         node: String,
-        /// The reason.
+        /// Reason.
         why: String,
     },
     /// A rank returned an invalid result.

@@ -23,7 +23,7 @@ pub struct Introduction {
     pub rank: usize,
     pub size: usize,
     pub node: String,
-    /// The address for other ranks.
+    /// Address for other ranks.
     pub address: SocketAddr,
     pub facts: NodeConfiguration,
     pub duties: Duties,

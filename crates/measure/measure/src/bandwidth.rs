@@ -79,7 +79,7 @@ impl StreamPlan {
         StreamPlan { visits, groups, rounds: affordable.clamp(FEWEST_ROUNDS, usual), seed }
     }
 
-    /// The number of rounds.
+    /// Counts rounds.
     pub fn rounds(&self) -> u32 {
         self.rounds
     }

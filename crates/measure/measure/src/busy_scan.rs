@@ -26,15 +26,15 @@ const SHARE: u32 = 2;
 
 /// The PUs and lines of the scan.
 pub struct BusyScan<'a> {
-    /// The PUs.
+    /// PUs.
     pub distance: &'a CoreDistance,
     /// All PUs of the machine, with their cores if known.
     pub topology: &'a Topology,
-    /// The number of candidate lines.
+    /// Candidate lines.
     pub lines: u32,
     /// Simultaneous pairs.
     pub pairs: usize,
-    /// The number of measurements and the seed.
+    /// Measurements and the seed.
     pub plan: &'a SurveyPlan,
 }
 
@@ -88,7 +88,7 @@ impl BusyScan<'_> {
         let about: Vec<usize> = rng.choose_multiple(0..self.lines as usize, measured);
         let others = self.others(self.pairs - rows.len(), rng);
         let seats = rows.iter().map(|rows| rows.map(|row| self.distance.pus[row])).chain(others);
-        // Other pairs load the machine over lines that are not measured.
+        // Other pairs load the machine over lines not measured.
         let spare = spare(candidates, probe.lines(), self.pairs, rng);
         let over = about.iter().map(|line| candidates[*line]).chain(spare);
         let pairs = seats.zip(over).map(|([a, b], line)| PairAt { a, b, line }).collect();

@@ -8,11 +8,11 @@ use std::fmt;
 
 /// Changed distances. `Display` writes one sentence without a full stop.
 pub struct DistanceChange {
-    /// The number of changed pairs.
+    /// Changed pairs.
     pub pairs: usize,
-    /// The number of pairs in both measurements.
+    /// Pairs in both measurements.
     pub of: usize,
-    /// The pair that changed most, by OS index.
+    /// Pair that changed most, by OS index.
     pub widest: [u32; 2],
     /// Its median before.
     pub before_ns: f64,
@@ -21,7 +21,7 @@ pub struct DistanceChange {
 }
 
 /// The pairs whose medians differ as much as two levels of one pair and whose 95 % intervals, if
-/// known, do not overlap. `None` if there are none.
+/// known, do not overlap. `None` if none.
 pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChange> {
     let both: Vec<Both> =
         now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();

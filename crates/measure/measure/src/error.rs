@@ -25,7 +25,7 @@ pub enum MeasureError<E: std::error::Error + 'static> {
         a: u32,
         /// The other PU.
         b: u32,
-        /// The value read.
+        /// Value read.
         round_trip_ns: f64,
     },
     /// All batches of a pair were discarded, repeatedly.

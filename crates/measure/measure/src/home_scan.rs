@@ -20,15 +20,15 @@ const PASSES: u32 = 3;
 
 /// The PUs and lines of the scan.
 pub struct HomeScan<'a> {
-    /// The PUs and their distances at one line.
+    /// PUs and their distances at one line.
     pub distance: &'a CoreDistance,
     /// Their groups.
     pub model: &'a HomeModel,
     /// Their cores, if known.
     pub topology: &'a Topology,
-    /// The number of candidate lines.
+    /// Candidate lines.
     pub lines: u32,
-    /// The batches per visit and the seed.
+    /// Batches per visit and the seed.
     pub plan: &'a SurveyPlan,
 }
 

@@ -24,7 +24,7 @@ const FORMAT: &str = "seatmap-journal/2";
 /// One visit, as on its line.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairVisit {
-    /// The pass, from 0.
+    /// Pass, from 0.
     pub pass: usize,
     /// A row of the matrix.
     pub i: usize,

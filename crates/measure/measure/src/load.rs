@@ -66,7 +66,7 @@ pub fn curve_at<P: Probe>(
     Ok(curve)
 }
 
-/// The number of candidate lines for the curve of this many PUs.
+/// Counts candidate lines for the curve of this many PUs.
 pub fn lines_needed(pus: usize) -> u32 {
     LINE_SPACING * (pus / 2) as u32
 }

@@ -24,13 +24,13 @@ pub struct MatrixProgress<'a> {
     pub done: u64,
     /// Planned visits, as currently known.
     pub total: u64,
-    /// The PUs of the latest pair.
+    /// PUs of the latest pair.
     pub pair: (u32, u32),
     /// Elapsed time of this run.
     pub elapsed: Duration,
     /// Visits of this run, for the pace.
     pub visited: u64,
-    /// The samples so far.
+    /// Samples so far.
     pub samples: &'a Samples,
 }
 
@@ -38,7 +38,7 @@ pub struct MatrixProgress<'a> {
 pub struct MatrixOutcome {
     /// All batches.
     pub samples: Samples,
-    /// The number of passes, including an incomplete last one.
+    /// Passes, including an incomplete last one.
     pub passes: u32,
     /// Further visits to pairs whose passes disagreed.
     pub further_passes: u32,
@@ -49,7 +49,7 @@ pub struct MatrixOutcome {
 }
 
 impl MatrixOutcome {
-    /// The number of visits with batches.
+    /// Counts visits with batches.
     pub fn visits(&self) -> u64 {
         let pairs = schedule::all_pairs(self.samples.pus().len());
         pairs
@@ -62,18 +62,18 @@ impl MatrixOutcome {
 
 /// A matrix to measure.
 pub struct MatrixRun<'a, P> {
-    /// The source of round trips.
+    /// Source of round trips.
     pub probe: &'a mut P,
     /// How much to measure.
     pub plan: &'a SurveyPlan,
-    /// The traffic group of each PU, in matrix order: pairs without a common group may run
+    /// Traffic group of each PU, in matrix order: pairs without a common group may run
     /// simultaneously.
     pub group_of: &'a [usize],
-    /// The largest number of simultaneous pairs; 1 for a serial run.
+    /// Largest number of simultaneous pairs; 1 for a serial run.
     pub together: usize,
-    /// The journal for finished pairs.
+    /// Journal for finished pairs.
     pub journal: Option<&'a mut Journal>,
-    /// The batches of earlier visits, to which the run adds.
+    /// Batches of earlier visits, to which the run adds.
     pub samples: Samples,
 }
 
@@ -225,7 +225,7 @@ impl<P: Probe> MatrixRun<'_, P> {
     }
 }
 
-/// The number of candidate lines that such a run needs.
+/// Counts candidate lines that such a run needs.
 pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
     match together {
         0 | 1 => 1,

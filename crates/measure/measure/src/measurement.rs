@@ -33,33 +33,33 @@ const WAKEUP_PASSES: [u32; 3] = [3, 9, 31];
 /// A measurement request.
 #[derive(Clone)]
 pub struct MeasurementRequest {
-    /// The machine and its CPUs.
+    /// Machine and its CPUs.
     pub source: RoundTripSource,
-    /// The thoroughness.
+    /// Thoroughness.
     pub effort: Effort,
-    /// The number of visits to each pair, if given.
+    /// Visits to each pair, if given.
     pub passes: Option<u32>,
-    /// The seed of random orders.
+    /// Seed of random orders.
     pub seed: u64,
     /// Measure pairs of different cache groups simultaneously, if that does not change the figures.
     pub parallel: bool,
     /// Candidate lines to sort by home; below 2, none are sorted.
     pub homes: u32,
-    /// The share of a model's PUs, in percent, that communicate in random pairs meanwhile.
+    /// Share of a model's PUs, in percent, that communicate in random pairs meanwhile.
     pub utilisation_percent: u32,
     /// Measure the loaded curve.
     pub loaded: bool,
     /// Time work on each CPU of this host.
     pub speed: bool,
-    /// The number of pairs per distance for wakeups between sleeping threads on this host.
+    /// Pairs per distance for wakeups between sleeping threads on this host.
     pub wakeup_pairs: u32,
     /// Measure the memory bandwidth of this host by number of threads.
     pub bandwidth: bool,
-    /// The journal of finished pairs, if any.
+    /// Journal of finished pairs, if any.
     pub journal: Option<PathBuf>,
     /// Whether to resume an interrupted run.
     pub resume: bool,
-    /// The program and the day, for the profile.
+    /// Program and the day, for the profile.
     pub by: MeasuredBy,
 }
 
@@ -71,9 +71,9 @@ pub enum MeasureNews<'a> {
     Resumes(usize, &'a Path),
     /// The survey begins.
     Begins {
-        /// The measured PUs.
+        /// Measured PUs.
         pus: &'a [u32],
-        /// The smallest visible difference, in nanoseconds per round trip.
+        /// Smallest visible difference, in nanoseconds per round trip.
         resolution_ns: f64,
     },
     /// The survey has progressed.
@@ -113,7 +113,7 @@ type Listener<'a> = dyn FnMut(MeasureNews<'_>) -> ControlFlow<()> + 'a;
 /// The result of a measurement.
 #[derive(Debug)]
 pub struct Measurement {
-    /// The profile.
+    /// Profile.
     pub profile: Profile,
     /// Requests that the survey could not meet.
     pub warnings: Vec<Warning>,
@@ -143,9 +143,9 @@ pub enum MeasurementError {
     /// The user ended the survey.
     #[error("{}", farewell(*.visits, .journal.as_deref()))]
     Early {
-        /// The number of finished visits.
+        /// Finished visits.
         visits: u64,
-        /// The journal with these visits.
+        /// Journal with these visits.
         journal: Option<PathBuf>,
     },
     /// The user ended the measurement of speeds, wakeups or memory bandwidth.

@@ -14,9 +14,9 @@ use std::path::Path;
 pub enum Remembrance {
     /// It is remembered, though some pairs have no steady distance.
     Kept {
-        /// The number of pairs without a steady distance.
+        /// Pairs without a steady distance.
         unsteady: usize,
-        /// The number of pairs.
+        /// Pairs.
         pairs: usize,
     },
     /// It covers only a part of this host.
@@ -27,7 +27,7 @@ pub enum Remembrance {
     Poorer {
         /// These CPUs.
         lost: CpuList,
-        /// The CPUs of this host.
+        /// CPUs of this host.
         all: CpuList,
     },
     /// The file could not be written.

@@ -8,7 +8,7 @@ const WANTED_RESOLUTION_NS: f64 = 0.2;
 /// Below 50 single transfers show, above 200 most batches are interrupted.
 const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
 
-/// The second may differ from the first if two polls have to synchronise.
+/// The second may differ from the first if two polls must synchronise.
 const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 
 /// How much to measure, and the order.
@@ -22,18 +22,18 @@ pub struct SurveyPlan {
     pub batches: u32,
     /// Round trips per batch.
     pub round_trips: u32,
-    /// The seed of random orders.
+    /// Seed of random orders.
     pub seed: u64,
 }
 
 /// Visits to each pair: at least `least` passes, more while time is left, so that regimes show.
 #[derive(Clone, Copy)]
 pub struct Passes {
-    /// The minimum.
+    /// Minimum.
     pub least: u32,
-    /// The maximum.
+    /// Maximum.
     pub most: u32,
-    /// The available time.
+    /// Available time.
     pub budget: Duration,
 }
 
@@ -41,9 +41,9 @@ pub struct Passes {
 /// visits may all see one place.
 #[derive(Clone, Copy)]
 pub struct Further {
-    /// The number of further visits.
+    /// Further visits.
     pub passes: u32,
-    /// The minimum time from one start to the next.
+    /// Minimum time from one start to the next.
     pub period: Duration,
 }
 
@@ -130,7 +130,7 @@ impl Passes {
         Passes { least, most, budget: Duration::from_millis(ms) }
     }
 
-    /// The number of passes, given the duration of one.
+    /// Counts passes, given the duration of one.
     pub fn settled(self, one_pass: Duration) -> u32 {
         // A pass may take no time on the clock.
         let fitting = self.budget.as_secs_f64() / one_pass.as_secs_f64().max(1e-9);

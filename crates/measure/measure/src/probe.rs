@@ -2,7 +2,7 @@
 
 /// One visit to disjoint pairs, simultaneously.
 pub struct Visit {
-    /// The pairs; no two share a PU or a line.
+    /// Pairs; no two share a PU or a line.
     pub pairs: Vec<PairAt>,
     /// Timed batches per pair.
     pub batches: u32,
@@ -17,7 +17,7 @@ pub struct PairAt {
     pub a: u32,
     /// The other PU.
     pub b: u32,
-    /// The candidate line; its home is unknown before grouping.
+    /// Candidate line; its home is unknown before grouping.
     pub line: u32,
 }
 
@@ -72,7 +72,7 @@ pub trait Probe {
     /// The smallest step of the clock, in nanoseconds.
     fn clock_step_ns(&self) -> f64;
 
-    /// The number of available candidate lines.
+    /// Counts available candidate lines.
     fn lines(&self) -> u32;
 
     /// This many candidate lines, spread over all homes.

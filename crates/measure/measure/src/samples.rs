@@ -17,7 +17,7 @@ pub struct Samples {
 pub struct PairSamples {
     /// Nanoseconds per round trip, by pass and in time order; empty before the pass.
     pub passes: Vec<Vec<f64>>,
-    /// The counts of discarded batches.
+    /// Counts of discarded batches.
     pub discards: Discards,
 }
 
@@ -54,7 +54,7 @@ impl Samples {
         pair.discards += batches.discards;
     }
 
-    /// The number of passes with visits.
+    /// Counts passes with visits.
     pub fn passes(&self) -> usize {
         self.pairs.iter().map(|pair| pair.passes.len()).max().unwrap_or(0)
     }
@@ -67,7 +67,7 @@ impl Samples {
         })
     }
 
-    /// The number of kept batches.
+    /// Counts kept batches.
     pub fn kept(&self) -> u64 {
         self.pairs.iter().flat_map(|pair| &pair.passes).map(|batches| batches.len() as u64).sum()
     }

@@ -12,7 +12,7 @@ pub const GAP_FACTOR: f64 = 8.0;
 
 /// Screens the two traces of a pair.
 pub struct Screen {
-    /// The PUs of the two tasks.
+    /// PUs of the two tasks.
     pub seats: [u32; 2],
     /// Round trips per batch.
     pub round_trips: u32,

@@ -21,21 +21,21 @@ pub enum RoundTripSource {
     Host {
         /// All PUs available to this process.
         topology: Topology,
-        /// The PUs to measure.
+        /// PUs to measure.
         pus: Vec<u32>,
     },
     /// A model in virtual time.
     Simulated {
-        /// The machine.
+        /// Machine.
         model: Arc<CoherentModel>,
-        /// The PUs to measure.
+        /// PUs to measure.
         pus: Vec<u32>,
     },
     /// A profile on file.
     Replayed {
-        /// The profile.
+        /// Profile.
         profile: Box<Profile>,
-        /// The PUs to measure.
+        /// PUs to measure.
         pus: Vec<u32>,
     },
 }
@@ -46,19 +46,19 @@ pub enum SourceError {
     /// A model lacks a CPU.
     #[error("{machine} has no CPU {cpu}; its CPUs are {present}")]
     Absent {
-        /// The model.
+        /// Model.
         machine: String,
-        /// The CPU.
+        /// CPU.
         cpu: u32,
-        /// The model's CPUs.
+        /// Model's CPUs.
         present: CpuList,
     },
     /// A profile lacks a CPU.
     #[error("{machine} has no distances from CPU {cpu}")]
     Unmeasured {
-        /// The profile.
+        /// Profile.
         machine: String,
-        /// The CPU.
+        /// CPU.
         cpu: u32,
     },
     /// A distance needs two CPUs.
@@ -224,9 +224,9 @@ pub(crate) fn model_probe(
 /// The measuring program and the day.
 #[derive(Clone, Default)]
 pub struct MeasuredBy {
-    /// The program with its version.
+    /// Program with its version.
     pub tool: String,
-    /// The day, `YYYY-MM-DD`.
+    /// Day, `YYYY-MM-DD`.
     pub date: String,
 }
 

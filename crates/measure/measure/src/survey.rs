@@ -26,7 +26,7 @@ pub struct SurveyRequest {
     pub parallel: bool,
     /// Candidate lines to sort by home; below 2, none are sorted.
     pub homes: u32,
-    /// The share of all PUs, in percent, that communicate in random pairs during the sorting.
+    /// Share of all PUs, in percent, that communicate in random pairs during the sorting.
     pub utilisation_percent: u32,
     /// Measure the loaded curve.
     pub loaded: bool,
@@ -53,11 +53,11 @@ impl SurveyRequest {
 pub struct Survey {
     /// Core distances at one line.
     pub core_distance: CoreDistance,
-    /// The explanation of the distances, if found.
+    /// Explanation of the distances, if found.
     pub home_model: Option<HomeModel>,
-    /// The loaded curve, if requested.
+    /// Loaded curve, if requested.
     pub loaded: Vec<LoadedPoint>,
-    /// The seed of its random pairs.
+    /// Seed of its random pairs.
     pub loaded_seed: Option<u64>,
     /// Unmet requests.
     pub warnings: Vec<Warning>,
@@ -74,7 +74,7 @@ pub enum Warning {
         100.0 * interference::TOLERANCE
     )]
     ParallelDisturbs {
-        /// The median relative difference between pairs measured together and alone.
+        /// Median relative difference between pairs measured together and alone.
         difference: f64,
     },
     /// Simultaneous pairs could not be compared with the same pairs alone.
@@ -92,9 +92,9 @@ pub enum Warning {
     /// The memory bandwidth is of fewer rounds than planned.
     #[error("memory bandwidth: interrupted; {rounds} of {planned} planned rounds were kept")]
     FewRounds {
-        /// The finished rounds.
+        /// Finished rounds.
         rounds: u32,
-        /// The planned rounds.
+        /// Planned rounds.
         planned: u32,
     },
     /// Too little memory is free for arrays of four times the last-level caches.
@@ -103,7 +103,7 @@ pub enum Warning {
          caches; with {array_over_cache:.1} times, the rates may include cache hits"
     )]
     SmallArrays {
-        /// The size of an array, relative to the caches.
+        /// Size of an array, relative to the caches.
         array_over_cache: f64,
     },
 }
@@ -126,7 +126,7 @@ pub enum SurveyOutcome {
     Early(u64),
 }
 
-/// The number of candidate lines that a probe must offer.
+/// Counts candidate lines that a probe must offer.
 pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));

@@ -22,7 +22,7 @@ pub struct TestbedProbe<T> {
 }
 
 impl<T: Testbed> TestbedProbe<T> {
-    /// The number of shared lines that a testbed on these PUs needs for this many candidates.
+    /// Counts shared lines that a testbed on these PUs needs for this many candidates.
     pub fn shared_lines(candidates: u32, topology: &Topology, pus: &[u32]) -> u32 {
         LINES_PER_PAGE * (1 + pages(candidates, touchers(topology, pus).len()))
     }

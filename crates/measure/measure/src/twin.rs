@@ -28,11 +28,11 @@ pub const FORMAT: &str = "seatmap-fit/1";
 /// A twin and how similar it is to its original.
 #[derive(Debug)]
 pub struct Twin {
-    /// The machine description, for a file.
+    /// Machine description, for a file.
     pub levels: Hierarchy,
-    /// The model from that file.
+    /// Model from that file.
     pub model: CoherentModel,
-    /// The comparison with the profile.
+    /// Comparison with the profile.
     pub report: TwinReport,
 }
 
@@ -77,9 +77,9 @@ pub enum TwinError {
     /// The profile lacks suitable distances.
     #[error("{name} {problem}")]
     Unfit {
-        /// The name of the profile.
+        /// Name of the profile.
         name: String,
-        /// The missing data.
+        /// Missing data.
         problem: &'static str,
     },
     /// The fitted model is invalid.

@@ -19,12 +19,12 @@ pub struct TaskPair {
 }
 
 pub struct Flow {
-    /// The load in each direction: bytes, or a simulator's count.
+    /// Load in each direction: bytes, or a simulator's count.
     pub wires: Vec<f64>,
-    /// The bytes that cross the border of each area.
+    /// Bytes that cross the border of each area.
     pub borders: Vec<f64>,
     pub pairs: Vec<TaskPair>,
-    /// The edges whose lines are at each home.
+    /// Edges whose lines are at each home.
     pub lines: BTreeMap<usize, Vec<(usize, usize)>>,
     pub tasks: BTreeMap<u32, Vec<usize>>,
 }

@@ -34,25 +34,25 @@ pub const SIDE: f64 = 560.0;
 /// A machine's floor plan: the position of everything, without threads.
 #[derive(Default)]
 pub struct FloorPlan {
-    /// The width.
+    /// Width.
     pub width: f64,
-    /// The height.
+    /// Height.
     pub height: f64,
-    /// The areas, from the outside to the inside.
+    /// Areas, from the outside to the inside.
     pub areas: Vec<FloorArea>,
-    /// The seats.
+    /// Seats.
     pub seats: Vec<FloorSeat>,
-    /// The wires, in the order of the fabric's links; empty for nested levels.
+    /// Wires, in the order of the fabric's links; empty for nested levels.
     pub wires: Vec<DrawnLink>,
-    /// The routes of data, if there are wires.
+    /// Routes of data, if there are wires.
     pub ways: Option<Ways>,
-    /// The homes of lines.
+    /// Homes of lines.
     pub homes: Vec<HomeMark>,
-    /// The labels.
+    /// Labels.
     pub labels: Vec<Label>,
     /// The widest a wire may be drawn.
     pub lane: f64,
-    /// The isolated CPUs, by OS index.
+    /// Isolated CPUs, by OS index.
     pub isolated: Vec<u32>,
 }
 

@@ -25,7 +25,7 @@ pub struct Packed<'a> {
     pub width: f64,
     pub height: f64,
     pub caption: f64,
-    /// The parts, with the offsets of their corners.
+    /// Parts, with the offsets of their corners.
     pub inside: Vec<(Point, Packed<'a>)>,
 }
 

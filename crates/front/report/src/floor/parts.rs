@@ -8,21 +8,21 @@ pub type Point = (f64, f64);
 /// The seat of a thread: one PU.
 #[derive(Debug, Default)]
 pub struct FloorSeat {
-    /// The PU.
+    /// PU.
     pub os: u32,
-    /// The centre.
+    /// Centre.
     pub at: Point,
-    /// The side of the square, or the diameter if it is round.
+    /// Side of the square, or the diameter if it is round.
     pub size: f64,
     /// Whether the seat is a circle.
     pub is_round: bool,
-    /// The full name.
+    /// Full name.
     pub name: String,
-    /// The mark next to its task; empty if it shows the CPU's number.
+    /// Mark next to its task; empty if it shows the CPU's number.
     pub element: String,
-    /// The start and end point of its traffic.
+    /// Start and end point of its traffic.
     pub anchor: Point,
-    /// The point towards which its traffic bends, on a ring.
+    /// Point towards which its traffic bends, on a ring.
     pub hub: Option<Point>,
 }
 
@@ -31,13 +31,13 @@ pub struct FloorSeat {
 pub struct FloorArea {
     /// Its names, from the outermost level with these PUs to the innermost.
     pub names: Vec<String>,
-    /// The upper left corner.
+    /// Upper left corner.
     pub corner: Point,
-    /// The width.
+    /// Width.
     pub width: f64,
-    /// The height.
+    /// Height.
     pub height: f64,
-    /// The PUs inside; empty for an area without threads, such as a memory controller.
+    /// PUs inside; empty for an area without threads, such as a memory controller.
     pub pus: Vec<u32>,
     /// The widest its border may be drawn, if the border is a link (nested levels); else 0.
     pub border: f64,
@@ -49,27 +49,27 @@ pub struct FloorArea {
 pub struct DrawnLink {
     /// Its path, as an SVG path.
     pub path: String,
-    /// The wires that form one link for data, as SVG paths.
+    /// Wires that form one link for data, as SVG paths.
     pub tracks: Vec<String>,
-    /// The names of both ends.
+    /// Names of both ends.
     pub name: String,
 }
 
 /// A home: the place that keeps lines coherent.
 pub struct HomeMark {
-    /// The centre of its mark.
+    /// Centre of its mark.
     pub at: Point,
-    /// The full name.
+    /// Full name.
     pub name: String,
-    /// The point towards which its traffic bends, on a ring.
+    /// Point towards which its traffic bends, on a ring.
     pub hub: Option<Point>,
 }
 
 /// A label.
 pub struct Label {
-    /// The centre.
+    /// Centre.
     pub at: Point,
-    /// The text.
+    /// Text.
     pub text: String,
 }
 

@@ -19,7 +19,7 @@ pub static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term {
-    /// The singular, as in the middle of a sentence.
+    /// Singular, as in the middle of a sentence.
     pub word: &'static str,
     /// One or two sentences, units included.
     pub meaning: &'static str,

@@ -26,9 +26,9 @@ struct Story {
     from_s: f64,
     to_s: f64,
     run_s: f64,
-    /// The masks, with the time of each change.
+    /// Masks, with the time of each change.
     masks: Vec<(f64, String)>,
-    /// The CPUs, with the time of each change.
+    /// CPUs, with the time of each change.
     seats: Vec<(f64, u32)>,
 }
 

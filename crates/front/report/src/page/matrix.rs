@@ -20,11 +20,11 @@ const PALE: &str = "#218f8d73";
 /// A time for each pair.
 pub struct PairTimes {
     pub title: &'static str,
-    /// The meaning of brackets in a terminal.
+    /// Meaning of brackets in a terminal.
     pub brackets: &'static str,
     pub short: Vec<String>,
     pub names: Vec<String>,
-    /// The rows at which a group begins.
+    /// Rows at which a group begins.
     pub begins: Vec<usize>,
     pub times_ns: Matrix,
     /// The others are predicted.

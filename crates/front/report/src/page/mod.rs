@@ -67,7 +67,7 @@ impl Page {
 
 #[derive(Default)]
 pub struct PageSection {
-    /// The title; a terminal omits it.
+    /// Title; a terminal omits it.
     title: String,
     unit: &'static str,
     blocks: Vec<Block>,

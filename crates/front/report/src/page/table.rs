@@ -126,7 +126,7 @@ impl Table {
 pub struct TableColumn {
     pub head: String,
     pub is_figures: bool,
-    /// The minimum width in a terminal, in letters.
+    /// Minimum width in a terminal, in letters.
     pub least: usize,
     pub is_page_only: bool,
 }

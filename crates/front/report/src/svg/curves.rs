@@ -26,13 +26,13 @@ pub const COLOURS: [&str; 7] =
 
 /// A curve.
 pub struct PlotCurve {
-    /// The name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// The points, (across, up).
+    /// Points, (across, up).
     pub points: Vec<(f64, f64)>,
-    /// The index of its colour in [`COLOURS`].
+    /// Index of its colour in [`COLOURS`].
     pub colour: usize,
-    /// The line width, in user units.
+    /// Line width, in user units.
     pub width: f64,
 }
 

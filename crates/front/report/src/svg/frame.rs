@@ -20,9 +20,9 @@ pub struct ChartFrame {
 /// The title of an axis.
 #[derive(Clone, Copy)]
 pub struct Title<'a> {
-    /// The text.
+    /// Text.
     pub text: &'a str,
-    /// The unit of its ticks.
+    /// Unit of its ticks.
     pub unit: AxisUnit,
 }
 

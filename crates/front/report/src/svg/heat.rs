@@ -31,14 +31,14 @@ pub struct HeatMap<'a> {
     pub n: usize,
     /// `None` shows the background.
     pub fill: &'a dyn Fn(usize, usize) -> Option<Fill>,
-    /// The background, if it has a meaning.
+    /// Background, if it has a meaning.
     pub ground: Option<&'static str>,
-    /// The figure in a large square; empty for none.
+    /// Figure in a large square; empty for none.
     pub figure: &'a dyn Fn(usize, usize) -> String,
-    /// The tooltip in a small matrix; empty for none.
+    /// Tooltip in a small matrix; empty for none.
     pub tip: &'a dyn Fn(usize, usize) -> String,
     pub label: &'a dyn Fn(usize) -> String,
-    /// The rows at which a group begins, except the first.
+    /// Rows at which a group begins, except the first.
     pub begins: Vec<usize>,
     /// Its upper left corner is at the origin.
     pub legend: Markup,

@@ -30,7 +30,7 @@ const BAR_TICKS: usize = 6;
 pub(crate) const APART: f64 = 0.07;
 
 /// The medians of a profile with axes, legend, title and lines between groups; a short notice if
-/// there are none.
+/// none.
 pub fn heatmap(profile: &Profile, order: GridOrder) -> String {
     let grid = Grid::of(profile, order, None);
     picture(profile, grid.as_ref()).into_string() + "\n"

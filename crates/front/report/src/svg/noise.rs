@@ -37,7 +37,7 @@ pub struct NoiseChart<'a> {
     x: Axis,
     y: Axis,
     titles: [&'static str; 2],
-    /// The colour and its CSS class.
+    /// Colour and its CSS class.
     mark: (&'static str, &'static str),
     path: fn(&CpuNoise, &ChartFrame) -> String,
 }

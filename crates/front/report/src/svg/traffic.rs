@@ -22,10 +22,10 @@ pub fn traffic(pattern: &Pattern) -> String {
 
 pub struct Labelled<'a> {
     pub title: &'a str,
-    /// The name of the numbered items.
+    /// Name of the numbered items.
     pub axis: &'a str,
     pub label: &'a dyn Fn(usize) -> String,
-    /// The rows followed by a line.
+    /// Rows followed by a line.
     pub ends: &'a [usize],
 }
 

@@ -32,13 +32,13 @@ pub enum Colour {
 /// How to draw.
 #[derive(Clone, Copy)]
 pub struct DrawOptions {
-    /// The colours of the terminal.
+    /// Colours of the terminal.
     pub colour: Colour,
-    /// The columns of the terminal.
+    /// Columns of the terminal.
     pub width: usize,
-    /// The order of rows and columns.
+    /// Order of rows and columns.
     pub order: GridOrder,
-    /// The home whose predictions replace the medians.
+    /// Home whose predictions replace the medians.
     pub home: Option<usize>,
 }
 

@@ -33,9 +33,9 @@ pub struct Page {
     messages: Receiver<Value>,
     session: Option<String>,
     last_id: u64,
-    /// The browser's profile.
+    /// Browser's profile.
     _user_data: TempDir,
-    /// The page's unsolicited messages: console messages, exceptions, requests.
+    /// Page's unsolicited messages: console messages, exceptions, requests.
     pub events: Vec<Value>,
 }
 

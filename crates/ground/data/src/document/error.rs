@@ -9,17 +9,17 @@ pub enum DocumentError {
     /// The text is not JSON, or JSON of another shape.
     #[error("{position}: {problem}")]
     Json {
-        /// The position of the mistake.
+        /// Position of the mistake.
         position: Position,
-        /// The parser's message.
+        /// Parser's message.
         problem: String,
     },
     /// Another format, or an unknown version of this one.
     #[error("its format is '{found}', but this program reads {known}")]
     Format {
-        /// The format of the document.
+        /// Format of the document.
         found: String,
-        /// The format that was expected.
+        /// Format that was expected.
         known: &'static str,
     },
     /// The parts do not fit together.

@@ -5,9 +5,9 @@ use std::fmt;
 /// Line and column, both counted from 1, the column in bytes as editors and compilers count ASCII.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Position {
-    /// The line.
+    /// Line.
     pub line: usize,
-    /// The byte in the line.
+    /// Byte in the line.
     pub column: usize,
 }
 

@@ -25,7 +25,7 @@ pub enum CatalogError {
     /// No bundled machine has this name.
     #[error("no machine called '{name}' comes with Seatmap{}", hint(*.nearest))]
     Unknown {
-        /// The given name.
+        /// Given name.
         name: String,
         /// A similar name.
         nearest: Option<&'static str>,

@@ -122,7 +122,7 @@ impl HomeModel {
         self.groups.iter().position(|group| group.contains(&os))
     }
 
-    /// The number of homes with their own offsets.
+    /// Counts homes with their own offsets.
     pub fn homes(&self) -> usize {
         self.offset_ns.first().map_or(0, Vec::len)
     }

@@ -9,9 +9,9 @@ const HOST_NAME: &str = "the host's name";
 /// A profile for publication, and the omitted facts.
 #[derive(Clone, Debug)]
 pub struct SharedProfile {
-    /// The profile, named after its processor.
+    /// Profile, named after its processor.
     pub profile: Profile,
-    /// The omitted facts, in words: `the host's name`.
+    /// Omitted facts, in words: `the host's name`.
     pub left_out: Vec<&'static str>,
 }
 

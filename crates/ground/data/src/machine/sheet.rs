@@ -144,9 +144,9 @@ pub enum SheetError {
     /// The text is not TOML, or has other keys.
     #[error("{position}: {problem}")]
     Invalid {
-        /// The position of the mistake.
+        /// Position of the mistake.
         position: Position,
-        /// The problem.
+        /// Problem.
         problem: String,
     },
     /// Another format, or an unknown version of this one.
@@ -314,7 +314,7 @@ impl CoreBlock {
 struct CorePlace<'a> {
     block: &'a CoreBlock,
     package: u32,
-    /// The package's first core.
+    /// Package's first core.
     first: u32,
     core: u32,
     /// Its place in its block.

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 /// The speed of a PU according to the operating system.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Speed {
-    /// The type of its core, as the processor's number: Arm's implementer and part.
+    /// Type of its core, as the processor's number: Arm's implementer and part.
     pub core_type: Option<u64>,
     /// Linux's `cpu_capacity`: 1024 for the fastest PU of the machine.
     pub capacity: Option<u64>,
-    /// The sustained frequency of the PU, in kHz.
+    /// Sustained frequency of the PU, in kHz.
     pub base_khz: Option<u64>,
-    /// The highest frequency, in kHz.
+    /// Highest frequency, in kHz.
     pub max_khz: Option<u64>,
 }
 

@@ -46,9 +46,9 @@ pub struct WakeupPair {
 /// Measured pairs of equal nearness.
 #[derive(Debug)]
 pub struct WakeupClass<'a> {
-    /// The part of the hardware that both CPUs share.
+    /// Part of the hardware that both CPUs share.
     pub sharing: Nearness,
-    /// The pairs.
+    /// Pairs.
     pub pairs: Vec<&'a WakeupPair>,
 }
 

@@ -165,7 +165,7 @@ impl Pattern {
             .is_some_and(|observed| observed.methods.iter().any(|method| method == WAKEUPS))
     }
 
-    /// Each thread's place in the order of creation; empty if unknown.
+    /// Each thread's place in order of creation; empty if unknown.
     pub fn paths(&self) -> &[String] {
         self.observation
             .as_ref()

@@ -6,9 +6,9 @@ use crate::document::Position;
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct NumbersError {
-    /// The position of the mistake.
+    /// Position of the mistake.
     pub place: Position,
-    /// The mistake.
+    /// Mistake.
     pub problem: String,
 }
 

@@ -13,9 +13,9 @@ pub const ALL: &str = "all";
 /// The variables of one launcher.
 #[derive(Clone, Copy, Debug)]
 pub struct Variables {
-    /// The rank on this node.
+    /// Rank on this node.
     pub rank: &'static str,
-    /// The number of ranks on this node, if the launcher sets it.
+    /// Ranks on this node, if the launcher sets it.
     pub size: Option<&'static str>,
     /// A second variable that must be set, because other programs use the first one's name too.
     needs: Option<&'static str>,
@@ -68,11 +68,11 @@ pub enum LaunchInstance {
 pub struct LocalRank {
     /// Its number, from 0.
     pub rank: usize,
-    /// The number of instances, if known.
+    /// Instances, if known.
     pub size: Option<usize>,
-    /// The kind of instance: `rank`, `worker`, `task of the job array`.
+    /// Kind of instance: `rank`, `worker`, `task of the job array`.
     pub kind: &'static str,
-    /// The variable with its value, for a message: `OMPI_COMM_WORLD_LOCAL_RANK=1`.
+    /// Variable with its value, for a message: `OMPI_COMM_WORLD_LOCAL_RANK=1`.
     pub source: String,
 }
 
@@ -83,9 +83,9 @@ pub struct LocalRank {
      '{ALL}'"
 )]
 pub struct LocalRankError {
-    /// The variable.
+    /// Variable.
     pub variable: String,
-    /// The value.
+    /// Value.
     pub value: String,
     /// A description of valid values.
     pub expected: String,

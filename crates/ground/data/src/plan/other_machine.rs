@@ -8,7 +8,7 @@
      are with --any-machine"
 )]
 pub struct OtherMachine {
-    /// The machine that the plan is for.
+    /// Machine that the plan is for.
     pub plan: String,
     /// This computer.
     pub here: String,

@@ -14,7 +14,7 @@ const INTERRUPTED: u64 = 8;
 /// The times of one task's work, on a clock that all tasks read.
 #[derive(Clone, Debug, Default)]
 pub struct TaskBeats {
-    /// The clock at the start of the work, and after each batch.
+    /// Clock at the start of the work, and after each batch.
     pub beats: Vec<u64>,
     /// The batches that count, by number. Earlier ones warm up; later ones only keep the load
     /// constant.

@@ -6,6 +6,6 @@
 pub struct Stamp {
     /// Ticks of the machine's clock; [`crate::port::Testbed::ns_per_tick`] converts them.
     pub ticks: u64,
-    /// The PU, by OS index.
+    /// PU, by OS index.
     pub pu: u32,
 }

@@ -23,7 +23,7 @@ pub const FEWEST: usize = 3;
 /// A change of a series.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangePoint {
-    /// The index of the first value after the change.
+    /// Index of the first value after the change.
     pub at: usize,
     /// One minus the share of random orders with a split as good as this, 0 to 1.
     pub certainty: f64,
@@ -35,7 +35,7 @@ struct Split {
     distance: f64,
 }
 
-/// The changes of a series in the order of time; none if a value is infinite or NaN. The same seed
+/// The changes of a series in order of time; none if a value is infinite or NaN. The same seed
 /// gives the same changes.
 ///
 /// ```

@@ -29,7 +29,7 @@ const FARTHEST: f64 = 3.0;
 const NEARLY_NORMAL: usize = 200;
 
 /// The factor, at least 1, by which an interval for independent values must be widened for values
-/// in the order of time. Infinite values and NaN are ignored.
+/// in order of time. Infinite values and NaN are ignored.
 pub fn widening(in_order: &[f64], confidence: f64) -> f64 {
     let values = clipped(in_order);
     let free = values.len().saturating_sub(1);

@@ -25,14 +25,14 @@ const MOST_DRAWN: usize = 500;
 /// The shift of a list of differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shift {
-    /// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, in the
+    /// Hodges-Lehmann estimate: the median of the means of all pairs of differences, in the
     /// differences' unit.
     pub centre: f64,
-    /// The lower end of the interval.
+    /// Lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end.
     pub high: f64,
-    /// The number of differences.
+    /// Differences.
     pub count: usize,
 }
 
@@ -60,7 +60,7 @@ pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     interval(&means, beyond, values.len())
 }
 
-/// The shift of differences in the order of time, with the interval of [`shift`], widened for their
+/// The shift of differences in order of time, with the interval of [`shift`], widened for their
 /// dependence ([`widening`]).
 pub fn shift_in_order(differences: &[f64], confidence: f64) -> Option<Shift> {
     let found = shift(differences, confidence)?;

@@ -6,17 +6,17 @@ use super::{mad, quantile_sorted, sorted};
 /// One pair in six numbers; all but `n` in the unit of the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// The median: the figure to quote.
+    /// Median: the figure to quote.
     pub median: f64,
-    /// The tenth percentile: the pair without interference.
+    /// Tenth percentile: the pair without interference.
     pub p10: f64,
-    /// The median absolute deviation from the median, unscaled.
+    /// Median absolute deviation from the median, unscaled.
     pub mad: f64,
     /// Lower end of the 95 % bootstrap interval of the median.
     pub ci95_low: f64,
     /// Upper end of that interval.
     pub ci95_high: f64,
-    /// The number of samples.
+    /// Samples.
     pub n: usize,
 }
 

@@ -29,27 +29,27 @@ pub enum LoadError {
     /// Its instructions are invalid.
     #[error("program {name}")]
     Assembly {
-        /// The program.
+        /// Program.
         name: &'static str,
-        /// The mistake.
+        /// Mistake.
         source: AssemblyError,
     },
     /// The kernel refused to load it.
     #[error("the kernel refused the program {name}{}", last_line(.log))]
     Refused {
-        /// The program.
+        /// Program.
         name: &'static str,
-        /// The kernel's error.
+        /// Kernel's error.
         source: io::Error,
-        /// The verifier's log.
+        /// Verifier's log.
         log: String,
     },
     /// The kernel refused to attach it.
     #[error("cannot attach the program {name}")]
     Attach {
-        /// The program.
+        /// Program.
         name: &'static str,
-        /// The kernel's error.
+        /// Kernel's error.
         source: io::Error,
     },
 }
@@ -87,7 +87,7 @@ pub struct EbpfLink(
 pub struct RunTime {
     /// Total over all CPUs.
     pub time: Duration,
-    /// The runs.
+    /// Runs.
     pub runs: u64,
 }
 

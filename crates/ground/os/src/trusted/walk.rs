@@ -20,7 +20,7 @@ const OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
 struct Walk {
-    /// The start of absolute links.
+    /// Start of absolute links.
     top: PathBuf,
     at: OwnedFd,
     /// For errors.

@@ -18,7 +18,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// All capabilities, in the order of listings.
+    /// All capabilities, in order of listings.
     pub const ALL: [Capability; 5] = [
         Capability::Distances,
         Capability::Homes,
@@ -55,12 +55,12 @@ impl fmt::Display for Capability {
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{machine} is {kind}: it {lacks}; {remedy}")]
 pub struct Lacks {
-    /// The machine, as the user named it.
+    /// Machine, as the user named it.
     pub machine: String,
-    /// The kind of the machine, with its article.
+    /// Kind of the machine, with its article.
     pub kind: &'static str,
-    /// The missing capability.
+    /// Missing capability.
     pub lacks: Capability,
-    /// The remedy, as a sentence.
+    /// Remedy, as a sentence.
     pub remedy: String,
 }

@@ -32,9 +32,9 @@ pub enum MachineKind {
 /// A machine from the command line, opened once.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// The name of the host, of the bundled machine, or in the file.
+    /// Name of the host, of the bundled machine, or in the file.
     pub name: String,
-    /// The kind of the machine.
+    /// Kind of the machine.
     pub kind: MachineKind,
     /// Oddities of the file.
     pub notes: Vec<ProfileNote>,
@@ -61,9 +61,9 @@ pub enum OpenError {
     /// No machine has this name.
     #[error("no machine called '{name}' comes with Seatmap; {}", hint(name, *.nearest))]
     Unknown {
-        /// The given name.
+        /// Given name.
         name: String,
-        /// The most similar name, if one is similar enough.
+        /// Most similar name, if one is similar enough.
         nearest: Option<&'static str>,
     },
     /// The file does not exist.
@@ -72,9 +72,9 @@ pub enum OpenError {
     /// A file, folder or archive cannot be read or understood.
     #[error("{path}")]
     Unreadable {
-        /// The file, folder or archive.
+        /// File, folder or archive.
         path: String,
-        /// The operating system's error, or the mistake in the file.
+        /// Operating system's error, or the mistake in the file.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A file of a model is wrong.
@@ -282,7 +282,7 @@ impl Machine {
         }
     }
 
-    /// The model that runs programs in the machine's place, if there is one.
+    /// The model that runs programs in the machine's place, if any.
     pub fn model(&self) -> Option<&CoherentModel> {
         self.shared_model().map(|model| &**model)
     }

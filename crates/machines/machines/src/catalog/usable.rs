@@ -13,7 +13,7 @@ use std::fmt;
 /// The usable measured CPUs, and remarks on the others.
 #[derive(Debug, Default)]
 pub struct Usable {
-    /// The usable CPUs, if they are fewer than the measured ones.
+    /// Usable CPUs, if they are fewer than the measured ones.
     pub cpus: Option<Vec<u32>>,
     /// Remarks on the others.
     pub remarks: Vec<Remark>,
@@ -162,7 +162,7 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
 /// The CPUs of this host to measure, and a remark on the omitted ones.
 #[derive(Debug, PartialEq)]
 pub struct Measurable {
-    /// The CPUs, in the given order if they were named.
+    /// CPUs, in the given order if named.
     pub cpus: Vec<u32>,
     /// Isolated CPUs, which are measured only if named.
     pub remark: Option<Remark>,

@@ -27,9 +27,9 @@ pub enum CrewError {
     /// The kernel refused to pin a thread, or pinned it elsewhere.
     #[error("cannot pin a thread to CPU {cpu}")]
     Pin {
-        /// The CPU.
+        /// CPU.
         cpu: u32,
-        /// The kernel's error.
+        /// Kernel's error.
         source: io::Error,
     },
     /// One run has the same CPU twice.

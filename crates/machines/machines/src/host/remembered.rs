@@ -31,8 +31,7 @@ pub fn not_measured() -> &'static str {
     }
 }
 
-/// The profile remembered under this host's name, perhaps of another computer; `None` if there is
-/// none.
+/// The profile remembered under this host's name, perhaps of another computer; `None` if none.
 ///
 /// # Errors
 /// [`RememberedError`] if the file cannot be read, or if other users can change it. The profile

@@ -24,8 +24,8 @@ const LATE: f64 = 0.1;
 /// Words between two reads of the clock, in each array: 32 KiB, some microseconds.
 const CHUNK: usize = 4096;
 
-/// Sums at the same time: additions wait for each other only within a sum. With 16 words the
-/// compiler fills vectors of any width.
+/// Sums simultaneously: additions wait for each other only within a sum. With 16 words the compiler
+/// fills vectors of any width.
 const SUMS: usize = 16;
 
 /// Arrays that start at equal offsets in their pages would compete for the same sets of a cache,
@@ -49,9 +49,9 @@ pub enum StreamError {
     /// The kernel refused memory.
     #[error("cannot allocate {} MiB for the thread on CPU {cpu}", .bytes >> 20)]
     Memory {
-        /// The thread's CPU.
+        /// Thread's CPU.
         cpu: u32,
-        /// The refused size.
+        /// Refused size.
         bytes: usize,
     },
 }

@@ -29,9 +29,9 @@ pub enum HostError {
     /// The CPUs or the shared memory are not available.
     #[error("{what}")]
     System {
-        /// The action that failed.
+        /// Action that failed.
         what: &'static str,
-        /// The kernel's error.
+        /// Kernel's error.
         source: io::Error,
     },
     /// A thread could not be pinned, or failed.

@@ -30,7 +30,7 @@ pub enum WakeupError {
     Moved {
         /// Its CPU.
         cpu: u32,
-        /// The CPU on which it ran.
+        /// CPU on which it ran.
         found: u32,
     },
     /// A system call failed.

@@ -16,13 +16,13 @@ pub const LEAST_SHARE: f64 = 0.01;
 /// A channel between two tasks over one line.
 #[derive(Clone, Copy, Debug)]
 pub struct Handoff {
-    /// The task that sends.
+    /// Task that sends.
     pub from: usize,
-    /// The task that receives.
+    /// Task that receives.
     pub to: usize,
     /// Messages in a round.
     pub messages: u32,
-    /// The line of the channel, which no other channel uses.
+    /// Line of the channel, which no other channel uses.
     pub line: Addr,
 }
 
@@ -31,22 +31,22 @@ pub struct Handoff {
 /// Each channel holds one message; edges with several messages all send their first ones first.
 #[derive(Clone, Debug)]
 pub struct Handoffs {
-    /// The number of tasks.
+    /// Tasks.
     pub tasks: usize,
-    /// The channels.
+    /// Channels.
     pub handoffs: Vec<Handoff>,
-    /// The number of rounds.
+    /// Rounds.
     pub rounds: u32,
 }
 
 /// The result of one task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exchanged {
-    /// The clock before the first message.
+    /// Clock before the first message.
     pub began: Stamp,
-    /// The clock after the last message.
+    /// Clock after the last message.
     pub ended: Stamp,
-    /// The sum of all received messages.
+    /// Sum of all received messages.
     pub sum: u64,
 }
 

@@ -6,9 +6,9 @@ use seatmap_data::port::{Addr, Barrier, Port, Workload};
 /// The turns of [`PingPong`] over many lines, by the same two tasks. Creating a run's threads costs
 /// as much as a hundred round trips.
 pub struct LineByLine {
-    /// The words, one on each of the lines.
+    /// Words, one on each of the lines.
     pub words: Vec<Addr>,
-    /// The word at which the tasks meet before they start, on its own line.
+    /// Word at which the tasks meet before they start, on its own line.
     pub meeting: Addr,
     /// Timed batches over each line.
     pub batches: u32,

@@ -11,9 +11,9 @@ use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 /// the clock once per batch of round trips. The clock of the task that started later counts,
 /// because the earlier task's first batch includes the wait.
 pub struct PingPong {
-    /// The word of each pair, on its own line.
+    /// Word of each pair, on its own line.
     pub lines: Vec<Addr>,
-    /// The word at which the tasks meet before they start; no pair uses its line or the next.
+    /// Word at which the tasks meet before they start; no pair uses its line or the next.
     pub gate: Addr,
     /// Timed batches.
     pub batches: u32,
@@ -24,9 +24,9 @@ pub struct PingPong {
 /// The times of one task of a ping-pong.
 #[derive(Clone, Debug, Default)]
 pub struct PingPongTimes {
-    /// The clock before the first batch and after each: `batches + 1` readings.
+    /// Clock before the first batch and after each: `batches + 1` readings.
     pub stamps: Vec<Stamp>,
-    /// The task's involuntary context switches during the run.
+    /// Task's involuntary context switches during the run.
     pub interruptions: u64,
 }
 

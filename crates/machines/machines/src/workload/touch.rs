@@ -6,7 +6,7 @@ use seatmap_data::port::{Addr, Port, Workload};
 /// One task writes a zero to each of its lines. If the kernel places memory by first touch, the
 /// pages are allocated on the NUMA node of the task's PU.
 pub struct Touch {
-    /// The words to write.
+    /// Words to write.
     pub words: Vec<Addr>,
 }
 

@@ -17,7 +17,7 @@ pub struct CoherentBed {
     world: RefCell<CoherentMachine>,
     stage: TaskStacks,
     pus: Vec<u32>,
-    /// The seed of the tasks' start times; with 0, all start at once.
+    /// Seed of the tasks' start times; with 0, all start at once.
     pub seed: u64,
     counters: CoherentCounters,
 }

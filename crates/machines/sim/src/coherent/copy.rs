@@ -57,8 +57,7 @@ impl Copying {
 }
 
 impl Core {
-    /// Begins the next steps of a thread's copy. Returns false if there are none, so that the task
-    /// continues.
+    /// Begins the next steps of a thread's copy. Returns false if none, so that the task continues.
     #[inline]
     pub fn copies_on(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) -> bool {
         let copying = &self.threads[thread as usize].copying;

@@ -36,7 +36,7 @@ pub struct CoherentCounters {
 /// Counts of one lane of all links.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LaneCounters {
-    /// The name of the lane.
+    /// Name of the lane.
     pub lane: &'static str,
     /// Hops of messages.
     pub grants: u64,
@@ -49,9 +49,9 @@ pub struct LaneCounters {
 /// Counts of one link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkCounters {
-    /// The node at which it begins.
+    /// Node at which it begins.
     pub from: u16,
-    /// The node at which it ends.
+    /// Node at which it ends.
     pub to: u16,
     /// Messages on its address, data and acknowledge lanes.
     pub grants: [u64; LANES],

@@ -17,13 +17,13 @@ const NAME: &str = "directory";
 
 #[derive(Clone, Copy)]
 struct Transaction {
-    /// The request; `at` is the node that serves it.
+    /// Request; `at` is the node that serves it.
     request: Message,
     writes: bool,
     /// Whether the requester lacks a copy, so that the directory sends it the line.
     wants_line: bool,
     pending: u16,
-    /// The cache that sent the line home, or the requester if memory sent it.
+    /// Cache that sent the line home, or the requester if memory sent it.
     source: u16,
 }
 

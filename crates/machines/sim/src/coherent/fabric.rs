@@ -15,7 +15,7 @@ pub enum Lane {
 pub const LANES: usize = 3;
 
 impl Lane {
-    /// All lanes, in the order of their numbers.
+    /// All lanes, in order of their numbers.
     pub const ALL: [Lane; LANES] = [Lane::Address, Lane::Data, Lane::Acknowledge];
 
     /// The name of the lane in counters.
@@ -31,9 +31,9 @@ impl Lane {
 /// One direction between two neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
-    /// The node at which it begins.
+    /// Node at which it begins.
     pub from: u16,
-    /// The node at which it ends.
+    /// Node at which it ends.
     pub to: u16,
     /// Cycles from its beginning to its end.
     pub cycles: u32,
@@ -69,7 +69,7 @@ impl Fabric {
             .then_some(fabric)
     }
 
-    /// The number of nodes.
+    /// Counts nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
     }

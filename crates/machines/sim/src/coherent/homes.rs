@@ -7,9 +7,9 @@ use crate::engine::mixed;
 pub enum Homes {
     /// A node by the line's number alone, as with tag directories and message buffers.
     Hashed {
-        /// The node of each home.
+        /// Node of each home.
         nodes: Vec<u16>,
-        /// The seed of the hash.
+        /// Seed of the hash.
         seed: u64,
     },
     /// The first node above the cache with all sharers below it, as with inclusive caches, level by
@@ -20,7 +20,7 @@ pub enum Homes {
 /// Nodes above nodes, and the homes at the top.
 #[derive(Debug, PartialEq)]
 pub struct Climbing {
-    /// The node above each node; for a node just below the tops, the first top.
+    /// Node above each node; for a node just below the tops, the first top.
     pub parent: Vec<u16>,
     /// The caches below each node, from the first to before the second. It has an entry for each
     /// node, tops included.
@@ -28,12 +28,12 @@ pub struct Climbing {
     /// The first of the homes at the top, the last nodes; lines are distributed over them by
     /// number.
     pub first_top: u16,
-    /// The seed of the hash.
+    /// Seed of the hash.
     pub seed: u64,
 }
 
 impl Climbing {
-    /// The number of homes at the top.
+    /// Counts homes at the top.
     pub fn tops(&self) -> usize {
         self.parent.len() - self.first_top as usize
     }
@@ -54,7 +54,7 @@ impl Climbing {
 }
 
 impl Homes {
-    /// The number of homes over which lines are distributed by number; 0 if the home depends on the
+    /// Counts homes over which lines are distributed by number; 0 if the home depends on the
     /// sharers.
     pub fn count(&self) -> usize {
         match self {

@@ -25,7 +25,7 @@ pub struct CoherentLayout {
     /// Whether lines stay at their homes, and caches read and write them there.
     pub is_uncached: bool,
     pub cache_of_pu: Vec<Option<u16>>,
-    /// The most threads that share a cache.
+    /// Most threads that share a cache.
     pub threads: usize,
     pub node_of_cache: Vec<u16>,
     /// Ticks from a change of a line until a waiting thread looks again, by cache.
@@ -34,7 +34,7 @@ pub struct CoherentLayout {
     /// a described distance that whole ticks of links leave. May be empty.
     pub passing: Vec<u32>,
     /// Additional ticks of a route between each cache (row) and each home at the top; empty if
-    /// there are none.
+    /// none.
     pub extra: Vec<u32>,
     pub timing: CoherentTiming,
 }

@@ -8,11 +8,11 @@ pub const IDLE: u32 = u32::MAX;
 /// The record of a line. Modified and exclusive are one state: the only sharer may write.
 #[derive(Clone, Copy)]
 pub struct LineRecord {
-    /// The cache that answers for the line: the last one that could write it.
+    /// Cache that answers for the line: the last one that could write it.
     pub owner: u16,
-    /// The transaction that serves a request for it; [`IDLE`] for none.
+    /// Transaction that serves a request for it; [`IDLE`] for none.
     pub transaction: u32,
-    /// The requests that wait for that transaction.
+    /// Requests that wait for that transaction.
     pub waiting: SlabQueue,
 }
 

@@ -74,11 +74,11 @@ pub const NO_PARCEL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub kind: MessageKind,
-    /// The cache that sends or receives it.
+    /// Cache that sends or receives it.
     pub cache: u16,
-    /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer.
+    /// Hardware thread of that cache whose request it serves; 0 in a snoop and its answer.
     pub thread: u16,
-    /// The node that sent it first.
+    /// Node that sent it first.
     pub from: u16,
     pub at: u16,
     pub to: u16,

@@ -16,17 +16,17 @@ pub struct CoherentModel {
     pub name: String,
     /// One line about the machine.
     pub summary: String,
-    /// The sources of the figures.
+    /// Sources of the figures.
     pub sources: Vec<String>,
-    /// The core clock.
+    /// Core clock.
     pub frequency_ghz: f64,
     /// Ticks of a core cycle, the unit of time: 1, or more for distances in parts of a cycle.
     pub ticks_per_cycle: u32,
     /// Its PUs.
     pub topology: Topology,
-    /// The positions of its nodes; `None` on a hierarchical machine, whose topology gives them.
+    /// Positions of its nodes; `None` on a hierarchical machine, whose topology gives them.
     pub shape: Option<NetworkShape>,
-    /// The figures.
+    /// Figures.
     pub figures: CoherentFigures,
     pub(crate) layout: std::sync::Arc<CoherentLayout>,
 }
@@ -56,7 +56,7 @@ impl CoherentModel {
         distance::routes(&self.layout, pu, line)
     }
 
-    /// The number of homes over which lines are distributed; 0 if lines have no fixed homes.
+    /// Counts homes over which lines are distributed; 0 if lines have no fixed homes.
     pub fn homes(&self) -> usize {
         self.layout.homes.count()
     }

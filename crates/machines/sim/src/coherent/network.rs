@@ -21,9 +21,9 @@ pub struct LinkLane {
 pub enum PacketProgress {
     /// The message moves again at this time.
     Later {
-        /// The time.
+        /// Time.
         time: u64,
-        /// The network's number for the message.
+        /// Network's number for the message.
         packet: u32,
     },
     /// The message is at its destination, and waits to be received.

@@ -37,16 +37,16 @@ pub enum Pending {
 pub enum Notice {
     /// From a home to a cache: the line or the permission for this thread leaves now.
     Coming {
-        /// The cache.
+        /// Cache.
         cache: u16,
         /// Its thread.
         thread: u16,
     },
     /// From a cache to the homes: it has given the line up.
     Gone {
-        /// The cache.
+        /// Cache.
         cache: u16,
-        /// The line.
+        /// Line.
         line: u32,
     },
 }
@@ -66,7 +66,7 @@ pub struct Outbox {
     pub parcels: Slab<Parcel>,
     pending: Vec<Pending>,
     outer: usize,
-    /// The undelivered notices; the last one is delivered first.
+    /// Undelivered notices; the last one is delivered first.
     pub notices: Vec<Notice>,
 }
 

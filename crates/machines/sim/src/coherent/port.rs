@@ -6,7 +6,7 @@ use seatmap_data::port::{Addr, Port, Stamp};
 use std::cell::Cell;
 
 pub struct CoherentPort<'a> {
-    /// The time, separate from the machine so that reading it costs nothing.
+    /// Time, separate from the machine so that reading it costs nothing.
     pub clock: &'a Cell<u64>,
     pub yielder: &'a TaskYielder<LineCall>,
     pub pu: u32,

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub enum NetworkShape {
     /// Stops around a ring with both directions. Each stop has a core, except the listed ones.
     Ring {
-        /// The number of stops.
+        /// Stops.
         stops: u32,
-        /// The stops that are only homes.
+        /// Stops that are only homes.
         stops_without_core: Vec<u16>,
     },
     /// Tiles, row by row.
@@ -29,7 +29,7 @@ pub enum NetworkShape {
 }
 
 impl NetworkShape {
-    /// The number of stops or tiles.
+    /// Counts stops or tiles.
     pub fn nodes(&self) -> u32 {
         match self {
             NetworkShape::Ring { stops, .. } => *stops,
@@ -37,7 +37,7 @@ impl NetworkShape {
         }
     }
 
-    /// The number of cores over all nodes.
+    /// Counts cores over all nodes.
     pub fn cores(&self) -> u32 {
         match self {
             NetworkShape::Ring { stops, stops_without_core } => {

@@ -129,9 +129,9 @@ pub struct PathFigure {
     /// From and to.
     pub nodes: [usize; 2],
     pub value: f64,
-    /// The value without a fault.
+    /// Value without a fault.
     pub usual: f64,
-    /// The number of retransmitted segments.
+    /// Retransmitted segments.
     pub resent: u64,
 }
 

@@ -25,7 +25,7 @@ pub struct Symptom {
     pub side: usize,
     pub level: f64,
     pub usual: f64,
-    /// The number of paths that show it.
+    /// Paths that show it.
     paths: usize,
 }
 

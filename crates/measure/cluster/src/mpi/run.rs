@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Only numbers: each rank has its own program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MpiTask {
-    /// The ranks and pairs, in the program's format.
+    /// Ranks and pairs, in the program's format.
     pub plan: String,
     pub limit_ms: u64,
 }

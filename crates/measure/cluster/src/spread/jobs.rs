@@ -28,7 +28,7 @@ pub struct Ranks<'a> {
     pub rank: &'a Rank,
     /// How the ranks meet.
     pub meet: &'a Meet,
-    /// The name of this rank's node.
+    /// Name of this rank's node.
     pub node: &'a str,
 }
 

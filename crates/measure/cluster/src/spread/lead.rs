@@ -24,9 +24,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub struct SpreadOutcome {
     /// Whether all parts are done; false if the caller cancelled.
     pub is_whole: bool,
-    /// The number of parts that each node did, by rank.
+    /// Parts that each node did, by rank.
     pub done: Vec<(String, usize)>,
-    /// Ranks that were lost or never joined.
+    /// Ranks lost or never joined.
     pub lost: Vec<LostRank>,
     /// Refused callers.
     pub refused: Vec<String>,
@@ -35,9 +35,9 @@ pub struct SpreadOutcome {
 /// A rank whose parts others did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostRank {
-    /// The rank and, if known, its node.
+    /// Rank and, if known, its node.
     pub rank: String,
-    /// The reason.
+    /// Reason.
     pub why: String,
 }
 
@@ -58,7 +58,7 @@ struct Member {
     done: usize,
 }
 
-/// Distributes the parts over all ranks. `take` receives each part's number and result once, in the
+/// Distributes the parts over all ranks. `take` receives each part's number and result once, in
 /// order of arrival; `look` runs repeatedly meanwhile. Both can cancel.
 ///
 /// # Errors

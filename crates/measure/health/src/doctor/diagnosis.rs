@@ -33,13 +33,13 @@ impl Severity {
 /// The examination of one subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The subject: `governor`, `clock`...
+    /// Subject: `governor`, `clock`...
     pub subject: &'static str,
-    /// The severity.
+    /// Severity.
     pub level: Severity,
-    /// The state found and its effect on a measurement.
+    /// State found and its effect on a measurement.
     pub found: String,
-    /// The remedy, if any.
+    /// Remedy, if any.
     pub remedy: Option<Remedy>,
 }
 

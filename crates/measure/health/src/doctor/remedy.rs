@@ -67,7 +67,7 @@ pub enum DoctorRemedyKind {
 pub struct Remedy {
     /// Its kind.
     pub kind: DoctorRemedyKind,
-    /// The command, the kernel argument or the sentence.
+    /// Command, the kernel argument or the sentence.
     pub text: String,
 }
 

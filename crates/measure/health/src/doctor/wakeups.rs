@@ -64,7 +64,7 @@ fn unmeasured(why: &str) -> Diagnosis {
     info(SUBJECT, format!("not measured: {why}"))
 }
 
-/// Two CPUs of different cores, if there are any.
+/// Two CPUs of different cores, if any.
 fn pair(topology: &Topology, allowed: &[u32]) -> Option<[u32; 2]> {
     let (first, others) = allowed.split_first()?;
     let core = core_of(topology, *first);

@@ -24,29 +24,29 @@ pub enum Error {
         .holder.or("measure from a cpuset with this CPU")
     )]
     Cpuset {
-        /// The CPU.
+        /// CPU.
         cpu: u32,
-        /// The cpuset's path below the root of the hierarchy.
+        /// Cpuset's path below the root of the hierarchy.
         cpuset: String,
-        /// The cell with this CPU, if any.
+        /// Cell with this CPU, if any.
         holder: Holder,
     },
     /// The kernel refuses a thread or its pinning for another reason.
     #[error("cannot pin a meter to CPU {cpu}")]
     Seat {
-        /// The CPU.
+        /// CPU.
         cpu: u32,
-        /// The kernel's error.
+        /// Kernel's error.
         source: io::Error,
     },
     /// A control group refuses the meter.
     #[error("cannot move the meter of CPU {cpu} into {}", path.display())]
     Enter {
-        /// The CPU.
+        /// CPU.
         cpu: u32,
-        /// The file written to.
+        /// File written to.
         path: PathBuf,
-        /// The kernel's error.
+        /// Kernel's error.
         source: io::Error,
     },
     /// A meter is no longer on its CPU.
@@ -56,9 +56,9 @@ pub enum Error {
         cpu_list::named(.found)
     )]
     Moved {
-        /// The CPU.
+        /// CPU.
         cpu: u32,
-        /// The thread's CPUs now.
+        /// Thread's CPUs now.
         found: String,
     },
     /// A meter was moved away from its CPU and back.
@@ -67,7 +67,7 @@ pub enum Error {
          discarded"
     )]
     MovedAndBack {
-        /// The CPU.
+        /// CPU.
         cpu: u32,
     },
     /// The kernel's trace is unavailable.

@@ -8,10 +8,10 @@ use serde::Serialize;
 pub struct Histogram {
     sub_bits: u32,
     counts: Vec<u64>,
-    /// The number of values.
+    /// Values.
     pub count: u64,
     min: u64,
-    /// The largest value, exact; 0 without values.
+    /// Largest value, exact; 0 without values.
     pub max: u64,
 }
 

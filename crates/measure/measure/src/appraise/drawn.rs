@@ -7,15 +7,15 @@ use seatmap_data::plan::Plan;
 /// One placement of a pattern's tasks.
 #[derive(Clone, Debug)]
 pub struct DrawnPlacement {
-    /// The title above it.
+    /// Title above it.
     pub title: String,
-    /// The PU of each task.
+    /// PU of each task.
     pub placement: Vec<u32>,
-    /// The objective's value.
+    /// Objective's value.
     pub cost: Option<f64>,
-    /// The home of each edge's line, if known; or empty.
+    /// Home of each edge's line, if known; or empty.
     pub homes: Vec<Option<usize>>,
-    /// The simulator's traffic count of each link, in the fabric's order.
+    /// Simulator's traffic count of each link, in the fabric's order.
     pub counted: Option<Vec<f64>>,
 }
 

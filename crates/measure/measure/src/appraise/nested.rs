@@ -21,9 +21,9 @@ const LEVELS: [Level; 9] = [
 pub struct PuGroup {
     /// One name for each level at which it is a whole group, from the outside.
     pub names: Vec<String>,
-    /// The innermost of these levels; `None` for the machine, groups of near cores, and PUs.
+    /// Innermost of these levels; `None` for the machine, groups of near cores, and PUs.
     pub level: Option<Level>,
-    /// The OS indices, in order.
+    /// OS indices, in order.
     pub pus: Vec<u32>,
     /// Inner groups; none for a single PU.
     pub inside: Vec<PuGroup>,

@@ -11,44 +11,44 @@ const FORMAT: &str = "seatmap-qap/1";
 
 /// A request for the permutation with the smallest sum of products.
 pub struct QapRequest {
-    /// The name of the instance, if its file has one.
+    /// Name of the instance, if its file has one.
     pub name: Option<String>,
     /// The two matrices.
     pub instance: Instance,
     /// How long to search.
     pub time: SearchTime,
-    /// The number of parallel searches.
+    /// Parallel searches.
     pub threads: usize,
-    /// The seed of random choices.
+    /// Seed of random choices.
     pub seed: u64,
-    /// The requesting tool with its version.
+    /// Requesting tool with its version.
     pub tool: String,
 }
 
 /// A solved instance as a document, `seatmap-qap/1`.
 #[derive(Serialize)]
 pub struct QapSolution {
-    /// The cost of the permutation.
+    /// Cost of the permutation.
     pub cost: f64,
     /// Name and version of the format.
     pub format: &'static str,
-    /// The name of the instance.
+    /// Name of the instance.
     pub instance: Option<String>,
     /// A lower bound on the cost of every permutation.
     pub lower_bound: f64,
-    /// The method of the search.
+    /// Method of the search.
     pub method: String,
-    /// The size of the matrices.
+    /// Size of the matrices.
     pub n: usize,
     /// Whether the permutation is proven optimal.
     pub optimal: bool,
-    /// The place of each item, from 0.
+    /// Place of each item, from 0.
     pub permutation: Vec<u32>,
     /// How long the search took.
     pub seconds: f64,
-    /// The seed of random choices.
+    /// Seed of random choices.
     pub seed: u64,
-    /// The requesting tool with its version.
+    /// Requesting tool with its version.
     pub tool: String,
 }
 

@@ -18,7 +18,7 @@ const MOST_EDGES: usize = 100_000;
 
 /// A request for the seats of a pattern's tasks on a machine.
 pub struct AppraisalRequest<'a> {
-    /// The machine.
+    /// Machine.
     pub machine: &'a Machine,
     /// The requested placement. `time` replaces its limit.
     pub place: PlaceRequest<'a>,
@@ -34,11 +34,11 @@ pub struct AppraisalRequest<'a> {
     pub near_memory: bool,
     /// Whether remarks are requested. Trying the other use of SMT takes part of the time.
     pub with_remarks: bool,
-    /// The placement to draw next to the plan, if a picture is requested.
+    /// Placement to draw next to the plan, if a picture is requested.
     pub before: Option<BeforePlan>,
     /// Today, `YYYY-MM-DD`.
     pub date: String,
-    /// The requesting tool with its version.
+    /// Requesting tool with its version.
     pub tool: String,
 }
 
@@ -54,7 +54,7 @@ pub enum BeforePlan {
 /// A plan with remarks.
 #[derive(Debug)]
 pub struct Appraisal {
-    /// The seats of the tasks.
+    /// Seats of the tasks.
     pub plan: Plan,
     /// Remarks in reading order.
     pub remarks: Vec<PlacementRemark>,

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 /// A fabric with the nodes of PUs and homes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ways {
-    /// The nodes and their links.
+    /// Nodes and their links.
     pub fabric: Fabric,
-    /// The node of each PU, by its OS index.
+    /// Node of each PU, by its OS index.
     pub node_of_pu: BTreeMap<u32, u16>,
-    /// The node of each home, if homes are nodes.
+    /// Node of each home, if homes are nodes.
     pub node_of_home: Vec<u16>,
-    /// The name of each link, in the order of the fabric's links.
+    /// Name of each link, in the order of the fabric's links.
     pub names: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ use std::hash::Hash;
 const LEVELS: [Level; 3] = [Level::L3, Level::Numa, Level::Package];
 
 /// The L3 caches, NUMA nodes and packages with several of these CPUs, without curves, and their
-/// numbers of cores. Parts with the same CPUs are one. All CPUs are one part if there is none.
+/// numbers of cores. Parts with the same CPUs are one. All CPUs are one part if none.
 pub fn parts(topology: &Topology, pus: &[u32]) -> Vec<(BandwidthGroup, usize)> {
     let pus: Vec<&Pu> = pus.iter().filter_map(|os| topology.pu(*os)).collect();
     let mut found: Vec<(BandwidthGroup, usize)> = Vec::new();

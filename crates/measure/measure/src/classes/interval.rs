@@ -6,11 +6,11 @@ use seatmap_data::statistics::median;
 /// The distance of a pair with its uncertainty, in round-trip nanoseconds.
 #[derive(Clone, Copy)]
 pub struct PairInterval {
-    /// The median.
+    /// Median.
     pub median_ns: f64,
-    /// The lower end of the 95 % interval; the median without intervals.
+    /// Lower end of the 95 % interval; the median without intervals.
     pub low_ns: f64,
-    /// The upper end of the interval.
+    /// Upper end of the interval.
     pub high_ns: f64,
 }
 

@@ -16,11 +16,11 @@ pub const LEVELS: [Level; 5] = [Level::L2, Level::L3, Level::Die, Level::Numa, L
 
 /// The relation of any two PUs of a profile, given by their rows.
 pub struct Relations {
-    /// The core of each PU.
+    /// Core of each PU.
     pub core: Vec<usize>,
-    /// The group of each PU in the home model; one group without a model.
+    /// Group of each PU in the home model; one group without a model.
     pub group: Vec<usize>,
-    /// The sphere of each PU: its package, otherwise near groups.
+    /// Sphere of each PU: its package, otherwise near groups.
     pub sphere: Vec<usize>,
     pus: Vec<Pu>,
     levels: Vec<Level>,

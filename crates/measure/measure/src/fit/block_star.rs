@@ -12,11 +12,11 @@ pub struct HomeDistance {
     pub i: usize,
     /// Row of the other PU.
     pub j: usize,
-    /// The home of its line.
+    /// Home of its line.
     pub home: usize,
     /// Round-trip nanoseconds.
     pub value: f64,
-    /// The weight of this cell.
+    /// Weight of this cell.
     pub weight: f64,
 }
 
@@ -29,9 +29,9 @@ pub struct BlockStarFit {
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a: one row per PU, one column per home, with zero mean over each group and all homes.
     pub offset_ns: Vec<Vec<f64>>,
-    /// The explained share of the variance; 1 if the distances do not vary.
+    /// Explained share of the variance; 1 if the distances do not vary.
     pub r2: f64,
-    /// The root mean square of the residuals.
+    /// Root mean square of the residuals.
     pub residual_ns: f64,
 }
 

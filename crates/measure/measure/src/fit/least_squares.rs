@@ -15,9 +15,9 @@ const ENOUGH: f64 = 1e-11;
 pub struct Equation {
     /// Indices of unknowns with their coefficients.
     pub terms: Vec<(usize, f64)>,
-    /// The right-hand side.
+    /// Right-hand side.
     pub value: f64,
-    /// The weight of this equation.
+    /// Weight of this equation.
     pub weight: f64,
 }
 

@@ -10,7 +10,7 @@ use std::hash::Hash;
 pub struct Merges {
     n: usize,
     pairs: Vec<(usize, usize)>,
-    /// The distance or cost at each join, never falling.
+    /// Distance or cost at each join, never falling.
     pub heights: Vec<f64>,
 }
 
@@ -142,12 +142,12 @@ pub fn renumbered<T: Eq + Hash>(labels: &[T]) -> Vec<usize> {
         .collect()
 }
 
-/// The number of labels 0, 1, 2...
+/// Counts labels 0, 1, 2...
 pub fn count(labels: &[usize]) -> usize {
     labels.iter().max().map_or(0, |last| last + 1)
 }
 
-/// The number of members of each label.
+/// Counts members of each label.
 pub fn sizes(labels: &[usize]) -> Vec<usize> {
     let mut sizes = vec![0; count(labels)];
     labels.iter().for_each(|label| sizes[*label] += 1);

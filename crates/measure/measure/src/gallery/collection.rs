@@ -14,9 +14,9 @@ const TAKEN: &str = "index";
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot list the profiles in this folder", .folder.display())]
 pub struct GalleryError {
-    /// The folder.
+    /// Folder.
     pub folder: PathBuf,
-    /// The operating system's error.
+    /// Operating system's error.
     pub source: io::Error,
 }
 
@@ -30,15 +30,15 @@ pub struct Gallery {
 pub struct GalleryMachine {
     /// Its name in the gallery: letters, digits, dots and single hyphens.
     pub name: String,
-    /// The name or path on the command line.
+    /// Name or path on the command line.
     pub given_name: String,
-    /// The machine.
+    /// Machine.
     pub machine: Machine,
     /// Its topology, distances and origin.
     pub profile: Profile,
     /// A one-line description, for bundled machines.
     pub summary: Option<String>,
-    /// The sources of its figures, for bundled machines.
+    /// Sources of its figures, for bundled machines.
     pub sources: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl Gallery {
         });
     }
 
-    /// The machines, in the order of addition.
+    /// The machines, in order of addition.
     pub fn machines(&self) -> &[GalleryMachine] {
         &self.machines
     }

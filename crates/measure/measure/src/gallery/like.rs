@@ -7,7 +7,7 @@ use crate::gallery::Gallery;
 pub struct LikePair {
     /// Their indices in the gallery.
     pub places: [usize; 2],
-    /// The comparison of their classes and facts.
+    /// Comparison of their classes and facts.
     pub comparison: ProfileComparison,
 }
 

@@ -23,9 +23,9 @@ use seatmap_place::{MessageWait, PlaceRequest, SmtUse, Weight, knows_wakeups};
 
 /// A request for the machine that suits a pattern.
 pub struct RankingRequest<'a> {
-    /// The machines.
+    /// Machines.
     pub gallery: &'a Gallery,
-    /// The traffic between the tasks, and their loads if known.
+    /// Traffic between the tasks, and their loads if known.
     pub pattern: &'a Pattern,
     /// The time for the ranking: `Distance` is the sum of all round trips, `Time` the slowest seat,
     /// `Simulated` a run. The default is the slowest seat if loads are known, otherwise round
@@ -43,13 +43,13 @@ pub struct RankingRequest<'a> {
     pub time: SearchTime,
     /// How often all messages are sent in a run.
     pub rounds: u32,
-    /// The number of parallel searches.
+    /// Parallel searches.
     pub threads: usize,
-    /// The seed of random choices.
+    /// Seed of random choices.
     pub seed: u64,
     /// Today, `YYYY-MM-DD`.
     pub date: String,
-    /// The requesting tool with its version.
+    /// Requesting tool with its version.
     pub tool: String,
 }
 

@@ -26,24 +26,24 @@ const HUBS: usize = 6;
 /// A round trip while others communicate.
 #[derive(Clone, Copy)]
 pub struct CrowdRoundTrip {
-    /// The index of the candidate line.
+    /// Index of the candidate line.
     pub line: usize,
-    /// The rows of the two PUs.
+    /// Rows of the two PUs.
     pub rows: [usize; 2],
-    /// The shortest round trip.
+    /// Shortest round trip.
     pub ns: f64,
 }
 
 /// All round trips and their PUs.
 #[derive(Clone, Copy)]
 pub struct Crowd<'a> {
-    /// The PUs, by OS index, in the order of the profile's `core_distance.pus`.
+    /// PUs, by OS index, in the order of the profile's `core_distance.pus`.
     pub pus: &'a [u32],
-    /// The core of each PU, from 0 without gaps.
+    /// Core of each PU, from 0 without gaps.
     pub core: &'a [usize],
-    /// The number of candidate lines.
+    /// Candidate lines.
     pub lines: usize,
-    /// The round trips.
+    /// Round trips.
     pub talks: &'a [CrowdRoundTrip],
 }
 

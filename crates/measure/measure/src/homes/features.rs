@@ -15,7 +15,7 @@ pub struct Features {
     /// `offset_ns[line][pu]`, with a mean of about zero per line; zero if not measured. Offsets of
     /// PUs that fewer hubs reach are scaled down to equal noise.
     pub offset_ns: Vec<Vec<f64>>,
-    /// The standard deviation of each offset.
+    /// Standard deviation of each offset.
     pub sigma_ns: f64,
 }
 

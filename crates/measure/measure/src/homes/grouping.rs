@@ -28,9 +28,9 @@ const LEAST_CONFIDENCE: f64 = 0.8;
 /// Candidate lines sorted by home.
 #[derive(Debug, PartialEq)]
 pub struct Grouping {
-    /// The home of each line, numbered by first appearance.
+    /// Home of each line, numbered by first appearance.
     pub home_of_line: Vec<u32>,
-    /// The estimated probability, 0 to 1, that two lines reported to share a home do.
+    /// Estimated probability, 0 to 1, that two lines reported to share a home do.
     pub confidence: f64,
     /// False if noise hides the lines' differences: then all lines have home 0, and the confidence
     /// is 0.
@@ -38,7 +38,7 @@ pub struct Grouping {
 }
 
 impl Grouping {
-    /// The number of homes.
+    /// Counts homes.
     pub fn homes(&self) -> usize {
         self.home_of_line.iter().max().map_or(0, |last| *last as usize + 1)
     }

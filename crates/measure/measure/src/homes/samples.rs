@@ -17,7 +17,7 @@ pub struct LineSamples {
 }
 
 impl LineSamples {
-    /// The number of candidate lines.
+    /// Counts candidate lines.
     pub fn lines(&self) -> usize {
         self.median_ns.len()
     }

@@ -10,9 +10,9 @@ pub enum JournalError {
     /// The file cannot be read or written.
     #[error("{}", path.display())]
     Io {
-        /// The journal.
+        /// Journal.
         path: PathBuf,
-        /// The system's error.
+        /// System's error.
         source: io::Error,
     },
     /// Another process is using the journal.
@@ -21,7 +21,7 @@ pub enum JournalError {
         path.display()
     )]
     Busy {
-        /// The journal.
+        /// Journal.
         path: PathBuf,
     },
     /// The journal belongs to another run.
@@ -31,9 +31,9 @@ pub enum JournalError {
         path.display()
     )]
     OtherRun {
-        /// The journal.
+        /// Journal.
         path: PathBuf,
-        /// The differences in words.
+        /// Differences in words.
         what: String,
     },
     /// Another version of this program wrote the format.
@@ -43,7 +43,7 @@ pub enum JournalError {
         path.display()
     )]
     Version {
-        /// The journal.
+        /// Journal.
         path: PathBuf,
         /// Its format.
         found: String,
@@ -56,11 +56,11 @@ pub enum JournalError {
         path.display()
     )]
     Damaged {
-        /// The journal.
+        /// Journal.
         path: PathBuf,
-        /// The line, from 1.
+        /// Line, from 1.
         line: usize,
-        /// The problem in words.
+        /// Problem in words.
         problem: String,
     },
 }

@@ -8,22 +8,22 @@ use std::fmt::Display;
 /// The run of a journal. Only an equal run may resume it.
 #[derive(Serialize, Deserialize)]
 pub struct JournalHeader {
-    /// The machine.
+    /// Machine.
     pub machine: MachineIdentity,
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
-    /// The options of the run.
+    /// Options of the run.
     pub options: JournalOptions,
-    /// The seed of random orders.
+    /// Seed of random orders.
     pub seed: u64,
 }
 
 /// A machine, distinguished from others of its name.
 #[derive(Default, Serialize, Deserialize)]
 pub struct MachineIdentity {
-    /// The host's or profile's name.
+    /// Host's or profile's name.
     pub name: String,
-    /// The processor's model, if known.
+    /// Processor's model, if known.
     #[serde(default)]
     pub cpu_model: Option<String>,
     /// The kernel's boot identifier, if any. After a reboot, lines have other addresses and homes.
@@ -37,9 +37,9 @@ pub struct MachineIdentity {
 /// The options that affect figures.
 #[derive(Default, Serialize, Deserialize)]
 pub struct JournalOptions {
-    /// The minimum number of visits to each pair.
+    /// Minimum number of visits to each pair.
     pub least_passes: u32,
-    /// The maximum number of visits to each pair.
+    /// Maximum number of visits to each pair.
     pub most_passes: u32,
     /// Timed batches per visit.
     pub batches: u32,

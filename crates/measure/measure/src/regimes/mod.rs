@@ -27,7 +27,7 @@ pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
 
 /// The round trip from which a cache line is not the cause, in nanoseconds. The longest published
 /// distance is about 2,000 ns. A switch between two threads of a hypervisor takes at least 10,000
-/// ns if the first yields at once, and milliseconds if its time slice has to end.
+/// ns if the first yields at once, and milliseconds if its time slice must end.
 pub const STACKED_NS: f64 = 10_000.0;
 
 const FEWEST_STACKED: usize = 8;
@@ -43,7 +43,7 @@ const MOST_LEVELS: usize = 4;
 pub struct PairVerdict {
     /// Stable, drifting, multi-regime or unsteady.
     pub status: PairStatus,
-    /// The levels from fast to slow with their shares of the samples; empty without samples.
+    /// Levels from fast to slow with their shares of the samples; empty without samples.
     pub regimes: Vec<Regime>,
 }
 

@@ -30,9 +30,8 @@ use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 #[derive(Debug, Default)]
 pub struct ProgramChannels {
     pairs: Vec<(usize, usize)>,
-    /// The number of slices of the ring or mesh, for programs with several groups of threads (the
-    /// Pizza Slice algorithm). By default threads sit next to the home of their channel's line
-    /// (`GetCore`).
+    /// Slices of the ring or mesh, for programs with several groups of threads (the Pizza Slice
+    /// algorithm). By default threads sit next to the home of their channel's line (`GetCore`).
     pub sections: Option<usize>,
     /// At most one thread per core.
     pub one_per_core: bool,
@@ -41,7 +40,7 @@ pub struct ProgramChannels {
 /// Attributes for creating a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadAttributes {
-    /// The CPU to pin it to, by OS index.
+    /// CPU to pin it to, by OS index.
     pub cpu: u32,
     /// The line for its channel, counted in cache lines. From [`ProgramChannels::seats_over`]: a
     /// line of the given memory. Otherwise a line from the profile, in memory that starts with a
@@ -53,7 +52,7 @@ pub struct ThreadAttributes {
 /// Seats for the threads of a program, and lines for its channels.
 #[derive(Debug)]
 pub struct ProgramSeats {
-    /// The CPU of each thread, by OS index.
+    /// CPU of each thread, by OS index.
     pub cpus: Vec<u32>,
     pairs: Vec<(usize, usize)>,
     lines: Vec<Option<usize>>,

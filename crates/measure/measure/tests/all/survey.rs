@@ -109,7 +109,7 @@ struct Caches {
     /// Added to each of several simultaneous pairs.
     disturbance_ns: f64,
     together: usize,
-    /// The number of first visits without batches.
+    /// First visits without batches.
     deaf: u32,
     is_deaf_to_several: bool,
 }

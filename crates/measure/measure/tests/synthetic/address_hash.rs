@@ -20,9 +20,9 @@ pub enum HashError {
     /// A line of the base sequence is not a decimal number.
     #[error("line {line} of the base sequence is not a slice number: '{text}'")]
     Slice {
-        /// The line, from 1.
+        /// Line, from 1.
         line: usize,
-        /// The text read.
+        /// Text read.
         text: String,
     },
     /// The length of the base sequence is not a power of two.
@@ -32,9 +32,9 @@ pub enum HashError {
     /// A mask is not a hexadecimal number.
     #[error("permutation mask {place} is not a hexadecimal number: '{text}'")]
     Mask {
-        /// The position, from 1.
+        /// Position, from 1.
         place: usize,
-        /// The text read.
+        /// Text read.
         text: String,
     },
 }

@@ -26,7 +26,7 @@ impl Mesh {
         Mesh::new(6, 5, &[(0, 2), (5, 2)])
     }
 
-    /// The number of tiles.
+    /// Counts tiles.
     pub fn tiles(&self) -> usize {
         self.places.len()
     }

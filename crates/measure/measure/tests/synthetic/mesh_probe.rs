@@ -18,9 +18,9 @@ const PAGES: u64 = 1 << 26;
 /// The noise of round trips: normal standard deviations in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProbeNoise {
-    /// The part common to all batches of a visit.
+    /// Part common to all batches of a visit.
     pub visit_ns: f64,
-    /// The part of each batch.
+    /// Part of each batch.
     pub batch_ns: f64,
 }
 

@@ -62,17 +62,17 @@ Memory, devices and interrupts are not read here: 'seatmap check --pid PID' chec
 /// The contents of the screen.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// The current sample.
+    /// Current sample.
     pub frame: &'a SeatingFrame,
-    /// The findings about the threads.
+    /// Findings about the threads.
     pub findings: &'a [Finding],
-    /// The CPUs by group.
+    /// CPUs by group.
     pub groups: &'a SeatGroups,
-    /// The state of the screen.
+    /// State of the screen.
     pub view: &'a TopView,
-    /// The rows of the table.
+    /// Rows of the table.
     pub rows: &'a [TopRow],
-    /// The file of the current recording.
+    /// File of the current recording.
     pub recording: Option<&'a str>,
 }
 

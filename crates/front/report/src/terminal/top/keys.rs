@@ -21,9 +21,9 @@ pub enum ScreenAction {
     Wakes,
     /// Pin threads to CPUs.
     Pin {
-        /// The threads.
+        /// Threads.
         tids: Vec<Tid>,
-        /// The CPUs.
+        /// CPUs.
         cpus: CpuSet,
     },
 }

@@ -5,30 +5,30 @@ use seatmap_os::Tid;
 /// The identity of a row, which is the same in all samples: a thread, or a process in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowId {
-    /// The process.
+    /// Process.
     pub pid: Tid,
-    /// The thread; `None` for the row of a process.
+    /// Thread; `None` for the row of a process.
     pub tid: Option<Tid>,
 }
 
 /// A row of the table.
 #[derive(Clone)]
 pub struct TopRow {
-    /// The thread or process.
+    /// Thread or process.
     pub id: RowId,
-    /// The name of the thread or process.
+    /// Name of the thread or process.
     pub name: String,
-    /// The name of the program, which decides the colour.
+    /// Name of the program, which decides the colour.
     pub program: String,
-    /// The CPU in the last sample.
+    /// CPU in the last sample.
     pub cpu: Option<u32>,
-    /// The allowed CPUs, as a list.
+    /// Allowed CPUs, as a list.
     pub mask: String,
-    /// The CPUs of its planned seat, as a list; empty without one.
+    /// CPUs of its planned seat, as a list; empty without one.
     pub seat: String,
-    /// The load as a share of one CPU; the sum for a process.
+    /// Load as a share of one CPU; the sum for a process.
     pub load_percent: f64,
-    /// The share of the time spent waiting for a CPU; `None` if the kernel does not count it.
+    /// Share of the time spent waiting for a CPU; `None` if the kernel does not count it.
     pub wait_percent: Option<f64>,
     /// Context switches per second.
     pub switches: f64,
@@ -36,8 +36,8 @@ pub struct TopRow {
     pub migrations: Option<f64>,
     /// Wake-ups per second.
     pub wakeups: f64,
-    /// The index of its gravest finding.
+    /// Index of its gravest finding.
     pub finding: Option<usize>,
-    /// The threads of this row.
+    /// Threads of this row.
     pub threads: Vec<Tid>,
 }

@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 
 /// A machine's CPUs by group, with the origin of the groups.
 pub struct SeatGroups {
-    /// The origin of the groups, in words: measured, or from the kernel.
+    /// Origin of the groups, in words: measured, or from the kernel.
     pub source: String,
-    /// The groups, in the machine's order.
+    /// Groups, in the machine's order.
     pub groups: Vec<SeatGroup>,
-    /// The CPUs of a hybrid processor's efficiency cores.
+    /// CPUs of a hybrid processor's efficiency cores.
     pub efficient: Vec<u32>,
 }
 
 /// A group of CPUs near each other.
 #[derive(serde::Serialize)]
 pub struct SeatGroup {
-    /// The name: `package 0, L3 1`.
+    /// Name: `package 0, L3 1`.
     pub name: String,
-    /// The cores, each with its CPUs.
+    /// Cores, each with its CPUs.
     pub cores: Vec<Vec<u32>>,
 }
 
@@ -91,7 +91,7 @@ fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGro
         .collect()
 }
 
-/// Cores in the order of their first CPU. A CPU with an unknown core is a core by itself.
+/// Cores in order of their first CPU. A CPU with an unknown core is a core by itself.
 fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();

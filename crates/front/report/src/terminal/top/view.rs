@@ -46,9 +46,9 @@ pub enum Prompt {
     Pin(String),
     /// Whether to pin these threads to these CPUs.
     Confirm {
-        /// The threads.
+        /// Threads.
         tids: Vec<Tid>,
-        /// The CPUs.
+        /// CPUs.
         cpus: CpuSet,
     },
 }
@@ -56,7 +56,7 @@ pub enum Prompt {
 /// The state of the screen.
 #[derive(Clone, Default)]
 pub struct TopView {
-    /// The column of the order.
+    /// Column of the order.
     pub sort: Sort,
     /// Whether the order is reversed.
     pub is_reversed: bool,
@@ -66,17 +66,17 @@ pub struct TopView {
     pub filter: String,
     /// The last searched text.
     pub search: String,
-    /// The tagged threads.
+    /// Tagged threads.
     pub tagged: BTreeSet<Tid>,
     /// Whether the selection stays with its thread when the order changes.
     pub follows: bool,
-    /// The selected row.
+    /// Selected row.
     pub selected: Option<RowId>,
-    /// The index of the selected row.
+    /// Index of the selected row.
     pub at: usize,
-    /// The index of the first row on the screen.
+    /// Index of the first row on the screen.
     pub first: usize,
-    /// The number of rows on the screen.
+    /// Rows on the screen.
     pub lines: usize,
     /// Whether sampling is suspended.
     pub is_frozen: bool,
@@ -84,13 +84,13 @@ pub struct TopView {
     pub shows_wakes: bool,
     /// Whether the help covers the table.
     pub shows_help: bool,
-    /// The open question.
+    /// Open question.
     pub prompt: Option<Prompt>,
-    /// The result of the last action.
+    /// Result of the last action.
     pub message: String,
-    /// The time between two samples.
+    /// Time between two samples.
     pub interval: Duration,
-    /// The CPUs that threads can be pinned to.
+    /// CPUs that threads can be pinned to.
     pub cpus: CpuSet,
 }
 

@@ -21,7 +21,7 @@ pub fn titles() -> String {
     format!("ARC {:>7} {waker}     -> {woken}", "WAKES/s")
 }
 
-/// The rows, the most frequent first; a sentence if there are none.
+/// The rows, the most frequent first; a sentence if none.
 pub fn lines(frame: &SeatingFrame) -> Vec<String> {
     let Some(wakes) = &frame.wakes else {
         return vec![

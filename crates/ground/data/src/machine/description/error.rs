@@ -9,9 +9,9 @@ pub enum DescriptionError {
     /// The text is not TOML, or TOML that does not describe a machine.
     #[error("{position}: {problem}")]
     Invalid {
-        /// The position of the mistake.
+        /// Position of the mistake.
         position: Position,
-        /// The problem, and the right value.
+        /// Problem, and the right value.
         problem: String,
     },
     /// Another format, or an unknown version of this one.

@@ -96,7 +96,7 @@ fn home_model(seats: &[DescribedPu], shape: &MachineShape, prediction: &Predicti
     }
 }
 
-/// Seats by the innermost level of several cores: the cluster if there is one, else the L3.
+/// Seats by the innermost level of several cores: the cluster if any, else the L3.
 fn groups<'a>(seats: &'a [DescribedPu], shape: &MachineShape) -> Vec<Vec<&'a DescribedPu>> {
     let clustered = shape.has(PairClass::SameCluster);
     let mut groups = BTreeMap::<_, Vec<&DescribedPu>>::new();

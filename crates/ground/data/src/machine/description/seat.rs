@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 #[derive(Clone, Debug)]
 pub struct DescribedPu {
     pub pu: Pu,
-    /// The cluster, by its first core.
+    /// Cluster, by its first core.
     pub cluster: u32,
 }
 

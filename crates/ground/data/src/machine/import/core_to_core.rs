@@ -45,7 +45,7 @@ fn clock(median_ns: &Matrix) -> Clock {
     Clock { step_ns, quantised: step_ns.is_some(), ..Clock::default() }
 }
 
-/// The number of cells in the first row. It looks at no more bytes than [`MAX_PUS`] cells can need.
+/// Counts cells in the first row. It looks at no more bytes than [`MAX_PUS`] cells can need.
 fn columns(text: &str) -> Result<usize, MachineImportError> {
     let first = text.split('\n').next().unwrap_or_default();
     // Before memory is allocated: the number of cells is the square of the columns.

@@ -11,7 +11,7 @@ const WORD_BITS: u32 = u32::BITS;
 /// A leading `0xf...f` includes everything above (hwloc's bitmaps may be infinite).
 #[derive(Debug, Default, PartialEq)]
 pub struct HwlocBitmap {
-    /// The least significant first.
+    /// Least significant first.
     words: Vec<u32>,
     all_above: bool,
 }
@@ -39,7 +39,7 @@ impl HwlocBitmap {
         }
     }
 
-    /// The number of PUs in the set; the largest number if it is infinite.
+    /// The number of PUs in the set; the largest number if infinite.
     pub fn len(&self) -> usize {
         if self.all_above {
             usize::MAX

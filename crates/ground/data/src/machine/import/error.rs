@@ -17,7 +17,7 @@ pub enum MachineImportError {
         bytes = counted(.bytes, "byte")
     )]
     TooLarge {
-        /// The size of the file.
+        /// Size of the file.
         bytes: usize,
     },
     /// Bytes that are not UTF-8, as in compressed files and UTF-16 exports.
@@ -35,29 +35,29 @@ pub enum MachineImportError {
     /// A mistake in a file of a known kind.
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
-        /// The position of the mistake.
+        /// Position of the mistake.
         place: Position,
-        /// The problem, in words.
+        /// Problem, in words.
         problem: String,
-        /// The remedy.
+        /// Remedy.
         remedy: &'static str,
     },
     /// Another tool converts the file to a supported version.
     #[error("{place}: {problem}, which hwloc 2 converts: {command}")]
     Convertible {
-        /// The position of the version, or where it is missing.
+        /// Position of the version, or where it is missing.
         place: Position,
-        /// The problem, in words.
+        /// Problem, in words.
         problem: String,
-        /// The command.
+        /// Command.
         command: String,
     },
     /// An unsupported format of another tool.
     #[error("this is {format}, which is not supported; {remedy}")]
     Foreign {
-        /// The format.
+        /// Format.
         format: &'static str,
-        /// The way to a supported format.
+        /// Way to a supported format.
         remedy: &'static str,
     },
     /// A profile with invalid JSON, or with inconsistent parts.
@@ -93,7 +93,7 @@ pub enum MachineImportError {
     RowCount {
         /// Rows of the matrix.
         matrix: usize,
-        /// The number of named CPUs.
+        /// Named CPUs.
         cpus: usize,
     },
     /// A matrix and a topology of different machines, by the PUs' names.

@@ -49,16 +49,16 @@ pub struct ImportOptions {
     /// Cycles per second for files that count cycles: the nominal frequency of the time-stamp
     /// counter.
     pub frequency_hz: Option<f64>,
-    /// The CPUs of the rows of a matrix without names, in order.
+    /// CPUs of the rows of a matrix without names, in order.
     pub cpus: Option<CpuList>,
-    /// The topology of the machine of a matrix.
+    /// Topology of the machine of a matrix.
     pub topology: Option<Topology>,
 }
 
 /// An imported file.
 #[derive(Debug, PartialEq)]
 pub struct Imported {
-    /// The machine that the file describes.
+    /// Machine that the file describes.
     pub profile: Profile,
     /// Oddities of the file.
     pub notes: Vec<ProfileNote>,

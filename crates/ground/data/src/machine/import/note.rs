@@ -11,7 +11,7 @@ pub enum ProfileNote {
          smaller differences mean nothing; measure again with a finer clock"
     )]
     Quantised {
-        /// The step, round trip.
+        /// Step, round trip.
         step_ns: f64,
     },
     /// The file counts cycles without a clock frequency.
@@ -21,7 +21,7 @@ pub enum ProfileNote {
         .frequency_hz / 1e9
     )]
     AssumedFrequency {
-        /// The assumed frequency.
+        /// Assumed frequency.
         frequency_hz: f64,
     },
     /// The two directions of some pairs differ; a round trip has one of each, so they were added.
@@ -32,9 +32,9 @@ pub enum ProfileNote {
         100.0 * .worst
     )]
     Asymmetric {
-        /// The number of pairs.
+        /// Pairs.
         pairs: usize,
-        /// The largest difference, relative to the pair's round trip.
+        /// Largest difference, relative to the pair's round trip.
         worst: f64,
     },
     /// The file does not name the CPUs of its rows; they were numbered from 0.
@@ -44,13 +44,13 @@ pub enum ProfileNote {
         .rows.saturating_sub(1)
     )]
     RowsInOrder {
-        /// The number of rows.
+        /// Rows.
         rows: usize,
     },
     /// Pairs without a figure; they are `null` in the profile.
     #[error("no figure for {}: unknown in the profile", counted(.pairs, "pair"))]
     Unknown {
-        /// The number of pairs.
+        /// Pairs.
         pairs: usize,
     },
     /// Two parts of the machine overlap without nesting; one was omitted.
@@ -59,7 +59,7 @@ pub enum ProfileNote {
          was left out"
     )]
     Contradiction {
-        /// The omitted part, with its PUs.
+        /// Omitted part, with its PUs.
         left_out: String,
         /// The other one.
         earlier: String,

@@ -6,19 +6,19 @@ pub enum SpecError {
     /// No generator has this name.
     #[error("unknown pattern '{name}'; expected one of: {known}")]
     Unknown {
-        /// The name as written.
+        /// Name as written.
         name: String,
-        /// The names of all generators.
+        /// Names of all generators.
         known: String,
     },
     /// The numbers do not fit the generator.
     #[error("'{spec}': {problem}; write {form}")]
     Form {
-        /// The specification as written.
+        /// Specification as written.
         spec: String,
-        /// The problem, in words.
+        /// Problem, in words.
         problem: String,
-        /// The form of the generator.
+        /// Form of the generator.
         form: &'static str,
     },
 }

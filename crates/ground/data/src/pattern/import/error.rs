@@ -35,7 +35,7 @@ pub enum PatternImportError {
     Foreign {
         /// Its name.
         format: &'static str,
-        /// The way to convert it.
+        /// Way to convert it.
         remedy: String,
     },
     /// A choice between two matrices, for a file with only one.
@@ -44,11 +44,11 @@ pub enum PatternImportError {
     /// A mistake in a file of a known kind.
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
-        /// The position of the mistake.
+        /// Position of the mistake.
         place: Position,
-        /// The problem, in words.
+        /// Problem, in words.
         problem: String,
-        /// The remedy.
+        /// Remedy.
         remedy: &'static str,
     },
     /// An invalid file of Seatmap's format, or an inconsistent pattern.

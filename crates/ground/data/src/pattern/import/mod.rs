@@ -46,7 +46,7 @@ pub const MAX_FILE_BYTES: usize = 512 << 20;
 /// An imported file.
 #[derive(Debug, PartialEq)]
 pub struct Imported {
-    /// The pattern that the file holds.
+    /// Pattern that the file holds.
     pub pattern: Pattern,
     /// Oddities of the file.
     pub notes: Vec<PatternNote>,

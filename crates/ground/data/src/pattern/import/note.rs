@@ -11,7 +11,7 @@ pub enum PatternNote {
         counted(.entries, "entry")
     )]
     ToItself {
-        /// The number of omitted entries.
+        /// Omitted entries.
         entries: usize,
     },
     /// A list of edges in which no edge has the task 0.
@@ -28,7 +28,7 @@ pub enum PatternNote {
     Sparse {
         /// The number of numbers that occur.
         used: usize,
-        /// The largest number.
+        /// Largest number.
         last: usize,
     },
     /// A QAPLIB instance from which the first matrix was taken, because the user did not choose
@@ -47,7 +47,7 @@ pub enum PatternNote {
         agreeing(*.more, "other was", "others were")
     )]
     WeightsLeftOut {
-        /// The number of weights beyond the first.
+        /// Weights beyond the first.
         more: usize,
     },
 }

@@ -13,7 +13,7 @@ pub enum PlanExportError {
          machine's hardware threads, and this plan has {tasks} on {pus}; export it as gomp, kmp or \
          omp-places", pus = counted(.pus, "PU"), tasks = counted(.tasks, "task"))]
     LikwidShares {
-        /// The number of tasks.
+        /// Tasks.
         tasks: usize,
         /// The number of PUs in use.
         pus: usize,
@@ -25,7 +25,7 @@ pub enum PlanExportError {
         pus = counted(.pus, "PU")
     )]
     SinglePus {
-        /// The tool.
+        /// Tool.
         tool: &'static str,
         /// The first task with such a seat.
         task: usize,
@@ -35,11 +35,11 @@ pub enum PlanExportError {
     /// The tool's lists are too short for the plan.
     #[error("{tool} supports at most {most} {what}, but this plan needs more")]
     TooMany {
-        /// The tool.
+        /// Tool.
         tool: &'static str,
-        /// The counted things.
+        /// Counted things.
         what: &'static str,
-        /// The largest number of them.
+        /// Largest number of them.
         most: usize,
     },
 }

@@ -3,8 +3,8 @@
 use super::{PlanExportError, joined};
 use crate::plan::Plan;
 
-/// `likwid-pin -c 3,1`: the main thread on the first PU, the others on the next ones in the order
-/// of creation.
+/// `likwid-pin -c 3,1`: the main thread on the first PU, the others on the next ones in order of
+/// creation.
 ///
 /// A list without a domain letter has OS indices, in order.
 ///

@@ -17,7 +17,7 @@ struct Shape {
     caches: u32,
     cores: u32,
     threads: u32,
-    /// The levels in the profile, one bit each.
+    /// Levels in the profile, one bit each.
     known: u32,
     stride: u32,
 }
@@ -82,7 +82,7 @@ fn with_distances(topology: Topology, seed: u64, hole_every: u64) -> Profile {
     profile
 }
 
-/// The numbers of each level in the order of their first appearance: they mean nothing else.
+/// The numbers of each level in order of their first appearance: they mean nothing else.
 fn renumbered(topology: &Topology) -> Topology {
     let mut topology = topology.clone();
     let fields: [fn(&mut Pu) -> &mut Option<u32>; 4] =

@@ -27,7 +27,7 @@ const MAX_LINKS: u32 = 40;
 /// A tree of files. Paths are relative to its root, without a leading slash.
 pub struct FileTree {
     store: Store,
-    /// The real path of each requested folder; `None` if the folder does not exist.
+    /// Real path of each requested folder; `None` if the folder does not exist.
     folders: RefCell<HashMap<String, Option<String>>>,
 }
 

@@ -22,17 +22,17 @@ const LEFT_SHARE: f64 = 0.005;
 
 /// The parts into which a profile's distances are divided.
 pub struct DistanceParts {
-    /// The core of each PU of the distances, numbered from 0 without gaps.
+    /// Core of each PU of the distances, numbered from 0 without gaps.
     pub core_of: Vec<usize>,
-    /// The group of each core, numbered from 0 without gaps.
+    /// Group of each core, numbered from 0 without gaps.
     pub group_of: Vec<u32>,
-    /// The package of each core, if the topology does not give it.
+    /// Package of each core, if the topology does not give it.
     pub package_of: Vec<Option<u32>>,
     /// Nanoseconds that each core (row) adds by home (column).
     pub offset_ns: Vec<Vec<f64>>,
     /// Homes, if there are several, and the home of the distances.
     pub homes: Option<(HierarchyHomes, usize)>,
-    /// The core clock.
+    /// Core clock.
     pub frequency_ghz: ModelFigure,
     /// Ticks of a core cycle.
     pub ticks_per_cycle: u32,

@@ -16,13 +16,13 @@ const LEAST_LEFT: f64 = 0.5;
 /// The cores by position, which also identifies them, and the level at which each two meet.
 pub struct CoreTree<'a> {
     pub levels: &'a Hierarchy,
-    /// The core in the file for each position.
+    /// Core in the file for each position.
     pub order: Vec<usize>,
-    /// The group of each core, level by level from the inside, numbered from 0 along the positions.
+    /// Group of each core, level by level from the inside, numbered from 0 along the positions.
     pub group_at: Vec<Vec<usize>>,
-    /// The number of levels, from the inside, that settle lines below the last level: all of them
-    /// with a single home; with several, at most the groups, because measurements show offsets by
-    /// home between the groups of a package too.
+    /// Levels, from the inside, that settle lines below the last level: all of them with a single
+    /// home; with several, at most the groups, because measurements show offsets by home between
+    /// the groups of a package too.
     pub settling: usize,
 }
 

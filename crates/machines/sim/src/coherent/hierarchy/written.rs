@@ -16,26 +16,26 @@ use serde::{Deserialize, Serialize};
 pub struct Hierarchy {
     /// [`FORMAT`](crate::coherent::FORMAT).
     pub format: String,
-    /// The name of the machine.
+    /// Name of the machine.
     pub name: String,
     /// One line about the machine.
     pub summary: String,
-    /// The sources of the figures.
+    /// Sources of the figures.
     pub sources: Vec<String>,
-    /// The core clock.
+    /// Core clock.
     pub frequency_ghz: ModelFigure,
     /// Ticks of a core cycle: distances are whole numbers of ticks.
     pub ticks_per_cycle: u32,
-    /// The kind of fabric, and its links.
+    /// Kind of fabric, and its links.
     pub fabric: Ties,
     /// Homes of lines, if there are several.
     #[serde(default)]
     pub homes: Option<HierarchyHomes>,
     /// Round trips between groups, and the rest of pairs.
     pub distances: HierarchyDistances,
-    /// The cores.
+    /// Cores.
     pub cores: Vec<CoreWritten>,
-    /// The costs of all other operations.
+    /// Costs of all other operations.
     pub figures: CoherentFigures,
 }
 
@@ -48,9 +48,9 @@ pub struct Ties {
     /// Core cycles for which an address, a line and an acknowledgement keep a link to another
     /// package busy.
     pub package_busy_cycles: [u32; LANES],
-    /// The basis of these cycles.
+    /// Basis of these cycles.
     pub basis: Basis,
-    /// The source or reason of the cycles.
+    /// Source or reason of the cycles.
     pub source: String,
 }
 
@@ -58,9 +58,9 @@ pub struct Ties {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchyHomes {
-    /// The number of homes; cores have an offset for each.
+    /// Homes; cores have an offset for each.
     pub count: u32,
-    /// The seed of the hash that distributes lines over homes.
+    /// Seed of the hash that distributes lines over homes.
     pub hash_seed: u32,
     /// Whether cores of one group nevertheless settle a line between them.
     pub settled_in_groups: bool,
@@ -70,14 +70,14 @@ pub struct HierarchyHomes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchyDistances {
-    /// The basis of the distances.
+    /// Basis of the distances.
     pub kind: Basis,
-    /// The source of the distances.
+    /// Source of the distances.
     pub source: String,
     /// B: inside groups (the diagonal) and between them; `nan` inside a group of one core.
     pub between_ns: Vec<Vec<f64>>,
     /// The rest of each pair of cores after B and the offsets, below the diagonal: row i holds
-    /// cores 0 to i - 1. Empty if there is none.
+    /// cores 0 to i - 1. Empty if none.
     #[serde(default)]
     pub rest_ns: Vec<Vec<f64>>,
 }
@@ -105,10 +105,10 @@ pub struct CoreWritten {
     /// Its package.
     #[serde(default)]
     pub package: Option<u32>,
-    /// The kind of core, on a hybrid processor.
+    /// Kind of core, on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,
-    /// The round trip between its threads, if it has several.
+    /// Round trip between its threads, if it has several.
     #[serde(default)]
     pub sibling_ns: Option<f64>,
     /// Nanoseconds that it adds to each of its distances, by home.
@@ -136,7 +136,7 @@ impl Hierarchy {
         self.frequency_ghz.value * f64::from(self.ticks_per_cycle)
     }
 
-    /// The number of offsets of each core.
+    /// Counts offsets of each core.
     pub fn home_count(&self) -> usize {
         self.homes.as_ref().map_or(1, |homes| homes.count as usize)
     }

@@ -11,7 +11,7 @@ pub struct NodeModel {
     /// Out and in, in Mbit/s.
     pub link_mbps: [f64; 2],
     pub delay_ns: [f64; 2],
-    /// The largest random delay of a packet.
+    /// Largest random delay of a packet.
     pub jitter_ns: f64,
     pub lost_share: [f64; 2],
     pub cpu_share: f64,
@@ -32,7 +32,7 @@ pub struct SimulatedCluster {
     pub nodes: Vec<NodeModel>,
     pub uplinks: Vec<[f64; 2]>,
     pub ways: Vec<WayModel>,
-    /// The share of spoilt figures; 0 if idle.
+    /// Share of spoilt figures; 0 if idle.
     pub busy: f64,
     rng: fastrand::Rng,
     cluster: Option<Cluster>,

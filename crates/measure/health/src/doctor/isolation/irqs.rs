@@ -19,7 +19,7 @@ pub struct Irqs {
     pub movable: usize,
     /// Managed by the kernel (one queue per CPU) or fixed by the hardware.
     pub unmovable: Vec<Unmovable>,
-    /// The number of interrupts not tried, for lack of rights or permission.
+    /// Interrupts not tried, for lack of rights or permission.
     pub untried: usize,
     pub may_try: bool,
     /// Whether no interrupt is visible, for example because a container hides `/proc/irq`.

@@ -71,7 +71,7 @@ impl Instance {
         self.write("tracing_on", "1")
     }
 
-    /// For a meter to identify itself. The trace cannot be removed while it is open.
+    /// For a meter to identify itself. The trace cannot be removed while open.
     pub fn marker(&self) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.folder.join("trace_marker"))
     }

@@ -16,7 +16,7 @@ pub struct CpuSpan {
     pub from_ns: u64,
     pub to_ns: u64,
     pub who: usize,
-    /// The known end, if the task switch at the other end is missing.
+    /// Known end, if the task switch at the other end is missing.
     pub known_ns: Option<u64>,
 }
 

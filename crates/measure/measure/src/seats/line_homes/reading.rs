@@ -9,9 +9,9 @@ const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 /// A core distance over one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistanceReading {
-    /// The median of the batches, in nanoseconds per round trip.
+    /// Median of the batches, in nanoseconds per round trip.
     pub ns: f64,
-    /// The standard error, from the differences between the batches.
+    /// Standard error, from the differences between the batches.
     pub error_ns: f64,
 }
 

@@ -35,7 +35,7 @@ pub struct HwlocObject {
     pub level: &'static str,
     pub os_index: Option<u32>,
     pub pus: Vec<u32>,
-    /// The NUMA nodes attached to it; `None` is the placeholder.
+    /// NUMA nodes attached to it; `None` is the placeholder.
     pub numa_nodes: Vec<Option<u32>>,
     pub children: Vec<usize>,
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// The most attributes looked at; hwloc writes about 20.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// The value of an attribute, with its entities resolved; `Err` if it is invalid.
+/// The value of an attribute, with its entities resolved; `Err` if invalid.
 pub fn attribute<'a>(
     element: &'a BytesStart<'_>,
     name: &str,

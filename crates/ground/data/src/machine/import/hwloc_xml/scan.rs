@@ -27,8 +27,8 @@ const REMEDY: &str =
 pub struct NumaNode {
     pub os: u32,
     pub cpuset: HwlocBitmap,
-    /// The bytes of its memory, if the file has them; a node without this attribute has none if
-    /// others have it.
+    /// Bytes of its memory, if the file has them; a node without this attribute has none if others
+    /// have it.
     pub memory_bytes: Option<u64>,
     pub package: Option<u32>,
 }
@@ -42,7 +42,7 @@ pub struct Scan {
     pub allowed: Option<HwlocBitmap>,
     pub cpu_model: Option<String>,
     pub version: Option<String>,
-    /// The numbers of objects so far, by their types.
+    /// Numbers of objects so far, by their types.
     numbers: BTreeMap<&'static str, u32>,
 }
 
