@@ -1,8 +1,8 @@
 //! Behaviour shared by all of Seatmap's commands: how they parse and reject a command line, write
 //! results, report errors and show progress.
 //!
-//! Two programs use it, the product's command and the papers' command, so that users of one know
-//! the other. Code needed by verbs of both programs belongs here.
+//! The product's and the papers' command use it, so users of one know the other. Code needed by
+//! verbs of both programs belongs here.
 //!
 //! | module | holds |
 //! |---|---|

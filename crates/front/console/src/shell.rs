@@ -66,7 +66,7 @@ impl ShellVerb {
     }
 }
 
-/// Hides options that newcomers do not need, by verb: `-h` omits them, so that it fits a screen;
+/// Hides options that newcomers do not need, by verb: `-h` omits them, so it fits a screen;
 /// `--help` lists all.
 pub fn with_short_help(command: Command, rarely_needed: &[(&str, &[&str])]) -> Command {
     rarely_needed.iter().fold(command, |command, (verb, options)| {

@@ -1,9 +1,9 @@
 //! Records which standard streams were closed when this program started.
 //!
 //! Before `main`, Rust's runtime opens `/dev/null` for each closed stream (`sanitize_standard_fds`
-//! in the standard library). Afterwards, a closed stream looks like one redirected to `/dev/null`,
-//! and output is lost without an error. Functions in the section `.init_array` run before the C
-//! `main`, which starts that runtime (System V ABI, "Initialization and Termination Functions").
+//! in the standard library). Then a closed stream looks redirected to `/dev/null`, and output is
+//! silently lost. Functions in the section `.init_array` run before the C `main`, which starts that
+//! runtime (System V ABI, "Initialization and Termination Functions").
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU8, Ordering};

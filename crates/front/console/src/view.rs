@@ -84,7 +84,7 @@ pub fn width() -> usize {
 }
 
 /// The width of text on a stream: the value of `--width`, else COLUMNS as for ps(1), else the
-/// terminal's. A file or pipe has none: its lines stay whole, so that grep(1) finds a sentence.
+/// terminal's. A file or pipe has none: its lines stay whole, so grep(1) finds a sentence.
 pub fn text_columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
     if STAYS_WIDE.load(Ordering::Relaxed) {
         return None;

@@ -5,8 +5,8 @@ use seatmap_data::machine::{OriginKind, Profile};
 /// The number of significant decimals of a nanosecond.
 ///
 /// The last digit printed has the same place value as the resolution's first digit, as for any
-/// figure with an uncertainty (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none, 12
-/// ns not even the ones.
+/// uncertain figure (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none, 12 ns not
+/// even the ones.
 #[derive(Clone, Copy)]
 pub struct Digits {
     decimals: i32,

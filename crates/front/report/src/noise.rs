@@ -140,7 +140,7 @@ fn gaps(report: &NoiseReport) -> PageSection {
     };
     let [from, to] = [first, last + 1].map(|octave| duration(f64::from(octave).exp2()));
     let bars = report.cpus.iter().map(|noise| {
-        // All CPUs have the same octaves, so that their bars can be compared.
+        // All CPUs have the same octaves, so their bars can be compared.
         let bars: String =
             (first..=last).map(|octave| bar(count(&noise.histogram, octave))).collect();
         format!("  {:>3}  {bars}", noise.cpu).trim_end().to_owned() + "\n"

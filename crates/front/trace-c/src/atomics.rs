@@ -1,8 +1,8 @@
 //! The functions that compilers call in place of atomic operations.
 //!
 //! Every operation is sequentially consistent, which is always right, except stores that ask for
-//! less. Loads are counted afterwards, all else before, so that a thread that sees a new value
-//! finds its writer in the shadow.
+//! less. Loads are counted afterwards, all else before, so a thread that sees a new value finds its
+//! writer in the shadow.
 
 use crate::shadow::access;
 use std::ffi::c_int;

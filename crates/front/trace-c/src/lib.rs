@@ -1,8 +1,8 @@
 //! `libseatmap_trace`: the runtime for linking an observed program.
 //!
-//! A program compiled with `-fsanitize=thread` calls a function of the runtime at each access to
-//! memory. This library has those functions, counts the cache lines that pass between threads, and
-//! writes the counts at the program's end to the folder in `SEATMAP_TRACE`.
+//! A program compiled with `-fsanitize=thread` calls a runtime function at each memory access. This
+//! library has those functions, counts the cache lines that pass between threads, and writes the
+//! counts at the program's end to the folder in `SEATMAP_TRACE`.
 //!
 //! | module | does |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! The creation and the end of threads.
 //!
 //! The library's `pthread_create` precedes the C library's, also for OpenMP, C++ and Rust. It gives
-//! a thread its place before the thread runs, so that the parent is known and places follow the
-//! order of creation.
+//! a thread its place before the thread runs, so the parent is known and places follow the order of
+//! creation.
 
 use crate::tasks::TracedThread;
 use crate::{local, process, tasks};
@@ -140,7 +140,7 @@ unsafe extern "C" fn pthread_create(
     status
 }
 
-/// Gives up this thread's place, so that its next access takes a new one.
+/// Gives up this thread's place, so its next access takes a new one.
 pub fn leave() {
     local::set(null::<TracedThread>().cast_mut());
 }

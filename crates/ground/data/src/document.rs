@@ -67,7 +67,7 @@ pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
     serde_json::from_slice(bytes).is_ok_and(|header: Header| header.format.starts_with(beginning))
 }
 
-/// Reads a document of one format and version. The format is checked first, so that the error for a
+/// Reads a document of one format and version. The format is checked first, so the error for a
 /// later version names the version. A text may have at most [`MOST_TEXT_BYTES`].
 ///
 /// # Errors

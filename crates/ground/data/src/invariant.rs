@@ -38,7 +38,7 @@ macro_rules! invariant {
 ///
 /// # Panics
 /// Always.
-// Out of line, so that a check in a hot path costs one comparison and a jump.
+// Out of line, so a check in a hot path costs one comparison and a jump.
 #[cold]
 #[inline(never)]
 #[track_caller]

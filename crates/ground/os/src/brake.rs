@@ -139,8 +139,7 @@ impl Brake {
         }
     }
 
-    /// The command that removes it, through systemd if a unit owns the group and has such a
-    /// property.
+    /// The command that removes it, through systemd if the group's unit has such a property.
     pub fn release(&self) -> String {
         release(&self.file, self.unit.as_deref())
     }

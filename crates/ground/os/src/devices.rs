@@ -15,7 +15,7 @@ pub struct Device {
     pub cpus: Option<String>,
 }
 
-/// Whether this computer may have such devices, so that searching for open ones is useful.
+/// Whether this computer may have such devices, so searching for open ones is useful.
 pub fn is_any(root: &Root) -> bool {
     let folders = ["dri", "infiniband", "vfio", "accel"].map(|name| format!("/dev/{name}"));
     folders.iter().any(|folder| root.names(folder).map_or(true, |names| !names.is_empty()))
@@ -55,8 +55,8 @@ pub fn called(root: &Root, word: &str) -> Vec<Device> {
     named(root, address.as_deref().unwrap_or(word)).into_iter().collect()
 }
 
-/// The names that [`called`] takes on this computer, besides PCI addresses: network cards and disks
-/// with a device of their own, InfiniBand cards and accelerators.
+/// The names that [`called`] takes here, besides PCI addresses: network cards and disks with their
+/// own device, InfiniBand cards and accelerators.
 pub fn names(root: &Root) -> Vec<String> {
     let mut found = Vec::new();
     for class in ["net", "block", "infiniband"] {

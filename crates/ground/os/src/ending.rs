@@ -47,8 +47,8 @@ impl Ending {
         }
     }
 
-    /// Ends this process with the same exit code or signal, so that its parent sees no difference.
-    /// No second core dump.
+    /// Ends this process with the same exit code or signal, so its parent sees no difference. No
+    /// second core dump.
     pub fn leave_alike(self) -> ! {
         let code = match self {
             Ending::Exited(code) => code,

@@ -2,7 +2,7 @@
 //!
 //! A creator [posts](Guardian::post) a guardian before its first change and holds the writing end
 //! of a pipe to it. If the pipe ends without a last line, the creator has died. The guardian has
-//! its own session, so that neither Ctrl-C nor a closed terminal reaches it.
+//! its own session, so neither Ctrl-C nor a closed terminal reaches it.
 //!
 //! | line to the guardian | means | answer |
 //! |---|---|---|

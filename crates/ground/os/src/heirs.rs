@@ -287,7 +287,7 @@ impl SeatLedger {
             if self.terms.is_empty() {
                 break;
             }
-            // The program first, so that it creates no further heirs.
+            // The program first, so it creates no further heirs.
             let all: Vec<Tid> = match round {
                 0 => self.roots.keys().copied().collect(),
                 _ => processes()?.into_iter().collect(),

@@ -71,7 +71,7 @@ impl Interrupts {
         }
     }
 
-    /// Interrupts of a CPU since an earlier reading, most frequent first.
+    /// A CPU's interrupts since an earlier reading, most frequent first.
     pub fn since(&self, earlier: &Interrupts, cpu: u32) -> Vec<InterruptCount> {
         let (Some(now), Some(then)) = (column(cpu, self), column(cpu, earlier)) else {
             return Vec::new();

@@ -59,7 +59,7 @@ impl SchedulerSettings {
     }
 }
 
-/// The first two numbers of a release: `6.1.0-21-amd64` is 6.1.
+/// A release's first two numbers: `6.1.0-21-amd64` is 6.1.
 pub fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|next: char| !next.is_ascii_digit()).map(str::parse::<u32>);
     numbers.next()?.ok().zip(numbers.next()?.ok())

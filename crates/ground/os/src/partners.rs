@@ -1,10 +1,10 @@
 //! Threads that wait for each other, and end their waits if one of them is lost.
 //!
-//! A thread that spins for a failed one spins forever. It spins nearly forever if both share a CPU,
-//! because the kernel alternates them every few milliseconds: when a cpuset shrinks or a CPU goes
-//! offline, the kernel moves the threads pinned there. So all threads of a run share a
-//! [`Partners`]. Each calls [`PartnerThread::check`] about every thousand polls, at no measurable
-//! cost. The first lost thread records why, and all other waits end with [`Gone`].
+//! A thread spins forever for a failed one, and nearly forever if both share a CPU, because the
+//! kernel alternates them every few milliseconds: when a cpuset shrinks or a CPU goes offline, the
+//! kernel moves the threads pinned there. So all threads of a run share a [`Partners`]. Each calls
+//! [`PartnerThread::check`] about every thousand polls, at no measurable cost. The first lost
+//! thread records why, and all other waits end with [`Gone`].
 //!
 //! ```
 //! use seatmap_os::partners::Partners;

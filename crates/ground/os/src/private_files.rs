@@ -1,7 +1,7 @@
 //! One process's own view of some files, in a private mount namespace (mount_namespaces(7)).
 //!
-//! All mounts end with the namespace's last process, so that nothing remains on this computer even
-//! after a crash. Later mounts of the host still arrive.
+//! All mounts end with the namespace's last process, so nothing remains even after a crash. Later
+//! mounts of the host still arrive.
 
 use crate::rights;
 use crate::root::Root;
@@ -39,7 +39,7 @@ pub enum FileStep {
     Remove(CString),
     /// Forbids writing below a cover, as in the kernel's files.
     Seal(CString),
-    /// Goes to a folder. Its own files keep their relative paths when it is covered.
+    /// Goes to a folder. Its files keep their relative paths when covered.
     Enter(CString),
     /// Shows the folder below a cover again.
     Uncover(CString),
@@ -65,8 +65,8 @@ pub enum PrivateFilesPart {
 }
 
 impl PrivateFiles {
-    /// A view for a process that otherwise stays as it is: only unprivileged users get a user
-    /// namespace, in which root could no longer become another user.
+    /// A view for an otherwise unchanged process: only unprivileged users get a user namespace, in
+    /// which root could no longer become another user.
     pub fn new(steps: Vec<FileStep>) -> Self {
         // SAFETY: these calls only return a number of this process.
         let [user, group] = unsafe { [libc::geteuid(), libc::getegid()] };

@@ -3,7 +3,7 @@
 use crate::visible::is_hidden;
 
 /// Quotes a word for a POSIX shell, if necessary. Hidden characters are escaped for bash, ksh, zsh
-/// and POSIX 2024 (`$'\012'`), so that the command can be copied from a terminal.
+/// and POSIX 2024 (`$'\012'`), so the command can be copied from a terminal.
 ///
 /// ```
 /// use seatmap_os::shell::shell_word;

@@ -2,8 +2,8 @@
 //!
 //! **A file that Seatmap obeys, keeps secret, loads or resumes from must belong to this user or
 //! root alone. A data file named by the user may belong to any user.** The check uses the
-//! descriptor that is then read, so exchanging the name has no effect. The file must be an ordinary
-//! file without a second name, not a link, and writable by no other user.
+//! descriptor that is then read, so exchanging the name has no effect. The file must be ordinary,
+//! without a second name, not a link, and writable by no other user.
 //!
 //! | file or folder | check |
 //! |---|---|

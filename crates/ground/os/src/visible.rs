@@ -17,7 +17,7 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Escapes every hidden character as Rust does (`\n`, `\u{202e}`), so that the text is one line.
+/// Escapes every hidden character as Rust does (`\n`, `\u{202e}`), so the text is one line.
 ///
 /// Used for contents and names of files and names of other programs: in the terminal, pages,
 /// pictures and comments of scripts.

@@ -2,7 +2,7 @@
 //!
 //! A deterministic discrete-event simulator: tasks are coroutines, devices are state machines, and
 //! time is a whole number of the model's core cycles. The same inputs and seed give the same result
-//! on any computer, so machines that no longer exist can be measured again.
+//! on any computer, so past machines can be measured again.
 //!
 //! | module | is |
 //! |---|---|

@@ -11,8 +11,8 @@ const NONE: u32 = u32::MAX;
 /// Events by time. The events of one cycle keep the order in which they were scheduled.
 ///
 /// A timing wheel (Varghese & Lauck 1987, "Hashed and hierarchical timing wheels") of one-cycle
-/// slots, with a bitmap of the filled slots, and a heap for the events beyond the wheel. After it
-/// has grown, it allocates nothing.
+/// slots, with a bitmap of the filled slots, and a heap for later events. Once grown, it allocates
+/// nothing.
 #[derive(Clone, Debug)]
 pub struct Wheel<E> {
     now: u64,

@@ -118,7 +118,7 @@ impl Chooser<'_> {
 
     /// The threshold between near and far. A node far from all others, such as one behind a very
     /// slow cable, hides their differences, so the search ignores it, and far pairs that separate
-    /// no nodes, such as those of a busy moment.
+    /// no nodes, as in a busy moment.
     fn limit(&self) -> Option<f64> {
         let mut within: Vec<usize> = (0..self.nodes).collect();
         let mut found = None;
@@ -199,7 +199,7 @@ impl Chooser<'_> {
         }
         let parts = grouped(part.iter().enumerate().map(|(node, part)| (*part, node)));
         let mut parts: Vec<Vec<usize>> = parts.into_values().collect();
-        // The lowest node breaks ties, so that equal values give equal numbers.
+        // The lowest node breaks ties, so equal values give equal numbers.
         parts.sort_by_key(|part| (std::cmp::Reverse(part.len()), part[0]));
         parts
     }

@@ -60,7 +60,7 @@ pub struct RankRoute<'a> {
 }
 
 /// Each size takes about `time`. A silent node is given up well before `limit` and a slow
-/// connection at `limit`, so that rank 0 does not blame this node.
+/// connection at `limit`, so rank 0 does not blame this node.
 ///
 /// # Errors
 ///

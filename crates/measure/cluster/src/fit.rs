@@ -2,7 +2,7 @@
 //!
 //! A value is that of its block (the groups of its nodes) times a factor for each node, because a
 //! node behind a slow cable is farther from all others. In logarithms this is a sum, fitted by
-//! medians, so that one bad pair changes nothing.
+//! medians, so one bad pair changes nothing.
 
 use crate::choice::{PairValues, grouped, pair};
 use crate::cluster::{Cluster, NodePair};

@@ -13,8 +13,8 @@ use std::marker::PhantomData;
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// More than the kernel's queue of a port (128 for Rust's listeners), so that simultaneous ranks do
-/// not displace each other.
+/// More than the kernel's queue of a port (128 for Rust's listeners), so simultaneous ranks do not
+/// displace each other.
 const MOST: usize = 256;
 
 /// The pause in accepting callers when no file descriptor is left.
@@ -69,7 +69,7 @@ impl<T: DeserializeOwned> Gate<T> {
 
     fn accept(&mut self) {
         for at in 0..self.listeners.len() {
-            // Bounded, so that a fast caller does not starve the other listeners.
+            // Bounded, so a fast caller does not starve the other listeners.
             for _ in 0..MOST {
                 match self.listeners[at].accept() {
                     Ok((stream, from)) => self.greet(stream, from.ip().to_canonical()),

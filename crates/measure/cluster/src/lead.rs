@@ -1,6 +1,6 @@
 //! Rank 0: gathers the ranks, chooses pairs and has them measured.
 //!
-//! A thread joins as an ordinary rank, so that this node is measured like the others.
+//! A thread joins as an ordinary rank, so this node is measured like the others.
 
 pub mod again;
 mod arrangements;
@@ -31,8 +31,8 @@ use std::time::{Duration, Instant};
 /// The duration of simultaneous streams: TCP needs a while to share a link.
 const LOADED_MS: u64 = 500;
 
-/// How often the partial result is saved after the first pairs, so that an interrupted measurement
-/// can resume.
+/// How often the partial result is saved after the first pairs, so an interrupted measurement can
+/// resume.
 const KEPT: Duration = Duration::from_secs(1);
 
 const LOOK: Duration = Duration::from_millis(100);
@@ -229,7 +229,7 @@ impl<'a> Lead<'a> {
 
     fn measure_nodes(&mut self, progress: &mut dyn FnMut(ClusterProgress)) {
         let all = self.members.len();
-        // All orders precede the first answer, so that the nodes measure simultaneously.
+        // All orders precede the first answer, so the nodes measure simultaneously.
         for member in &mut self.members {
             if let Err(error) = send(&mut member.stream, &RankInstruction::Profile) {
                 member.lost = Some(error.to_string());

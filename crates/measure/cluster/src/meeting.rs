@@ -1,9 +1,9 @@
 //! How ranks find rank 0: through a shared file or at an address.
 //!
 //! Rank 0 writes its addresses and a new secret into it, readable only by its owner, and removes it
-//! after the meeting. Another user's file is rejected: its writer would act as rank 0. An address
-//! needs a secret from elsewhere. Rank 0 opens only that address, or all if the host's name means
-//! loopback here.
+//! afterwards. Another user's file is rejected: its writer would act as rank 0. An address needs a
+//! secret from elsewhere. Rank 0 opens only that address, or all if the host's name means loopback
+//! here.
 
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;

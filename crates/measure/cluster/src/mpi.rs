@@ -1,6 +1,6 @@
 //! The same measurement through the site's own MPI, because MPI does not use TCP on a fabric. Every
-//! rank builds a small program from the source in the binary with its node's `mpicc` and runs it as
-//! this rank. No program travels: rank 0 says which pairs are measured, and when.
+//! rank builds a small program from the binary's source with its node's `mpicc` and runs it as this
+//! rank. Rank 0 says which pairs are measured, and when.
 //!
 //! A child process inherits the launcher's variables and open files, and so acts as its parent's
 //! rank.

@@ -33,7 +33,7 @@ pub fn apart(names: &[&str], width: usize) -> Vec<String> {
 
 fn common(names: &[Vec<char>], letter: impl Fn(&Vec<char>, usize) -> Option<char>) -> usize {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
-    // The last letter stays, so that no name is empty.
+    // The last letter stays, so no name is empty.
     (0..shortest.saturating_sub(1))
         .take_while(|at| names.windows(2).all(|two| letter(&two[0], *at) == letter(&two[1], *at)))
         .count()

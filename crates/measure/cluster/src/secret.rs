@@ -82,7 +82,7 @@ impl Secret {
     pub(crate) fn mac(&self, role: &str, texts: &[&str]) -> [u8; 32] {
         let mut mac = HMAC::new(&self.0);
         for text in [role].iter().chain(texts) {
-            // The length comes first, so that different lists have different bytes.
+            // The length comes first, so different lists have different bytes.
             mac.update((text.len() as u64).to_be_bytes());
             mac.update(text);
         }

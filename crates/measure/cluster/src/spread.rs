@@ -145,7 +145,7 @@ pub fn follow(rank: &Rank, meet: &Meet, work: SpreadWork<'_>) -> Result<usize, S
     })
 }
 
-/// Reads orders during the work, so that the end of everything interrupts it.
+/// Reads orders during the work, so the end of everything interrupts it.
 fn read_orders(
     mut channel: RankConnection,
     is_over: &AtomicBool,

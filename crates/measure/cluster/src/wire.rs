@@ -1,8 +1,8 @@
 //! Messages between ranks: a length of four bytes, JSON of this length, and a tag.
 //!
 //! The handshake ends with one key per direction. Every message carries a tag, the HMAC-SHA256 (RFC
-//! 2104) of its number in this direction and of its bytes. A changed, repeated, omitted, reordered
-//! or reflected message, or one from another connection, has a wrong tag and ends the connection.
+//! 2104) of its number in this direction and of its bytes. A changed, repeated, omitted, reordered,
+//! reflected or foreign message has a wrong tag and ends the connection.
 //!
 //! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret and the ranks
 //! already share a key. HMAC uses the handshake's hash function; Noise would add a cipher and an
@@ -101,7 +101,7 @@ impl RankConnection {
     pub fn for_reading(&self) -> io::Result<Self> {
         Ok(RankConnection {
             stream: self.stream.try_clone()?,
-            // One direction each, so that no number is used twice.
+            // One direction each, so no number is used twice.
             seals: self.seals.clone(),
             limit: self.limit,
         })

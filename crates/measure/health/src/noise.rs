@@ -2,8 +2,8 @@
 //!
 //! Each CPU gets one pinned thread with two meters that take turns. The **detour loop** reads the
 //! clock continuously and records every gap between two readings that exceeds the loop's own time:
-//! it shows when and for how long a program stood still. **Fixed work quanta** time the same
-//! integer work repeatedly: they also show slowdowns without a stop (a busy SMT sibling, a lower
+//! it shows when and how long a program stood still. **Fixed work quanta** time the same integer
+//! work repeatedly: they also show slowdowns without a stop (a busy SMT sibling, a lower
 //! frequency). Quanta follow Petrini, Kerbyson & Pakin 2003 ("The case of the missing supercomputer
 //! performance") and Sottile & Minnich 2004 ("Analysis of microbenchmarks for performance tuning of
 //! clusters"), the loop Beckman et al. 2006 ("The influence of operating systems on the performance

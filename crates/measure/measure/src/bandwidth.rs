@@ -84,10 +84,10 @@ impl StreamPlan {
         self.rounds
     }
 
-    /// Visits all numbers of threads, each round in a new random order, so that changes of the
-    /// machine affect all alike. `rates_gbps` returns the rates of undisturbed batches of threads
-    /// on these CPUs together. `go_on` receives the finished visits and their total; if it breaks,
-    /// whole rounds count. `None` after fewer than [`LEAST_ROUNDS`].
+    /// Visits all numbers of threads, each round in a new random order, so changes of the machine
+    /// affect all alike. `rates_gbps` returns the rates of undisturbed batches of threads on these
+    /// CPUs together. `go_on` receives the finished visits and their total; if it breaks, whole
+    /// rounds count. `None` after fewer than [`LEAST_ROUNDS`].
     ///
     /// # Errors
     ///

@@ -56,8 +56,8 @@ impl HomeScan<'_> {
         let mut rng = fastrand::Rng::with_seed(self.plan.seed);
         let mut done = 0;
         for _ in 0..passes {
-            // A new order each time, so that drift does not look like a difference between early
-            // and late lines.
+            // A new order each time, so drift does not look like a difference between early and
+            // late lines.
             rng.shuffle(&mut cells);
             for (line, hub, pu) in &cells {
                 let pair = PairAt {

@@ -2,7 +2,7 @@
 //!
 //! A journal is accepted only if this run could have written it: the header matches the computer,
 //! boot, processor and options, no figure is faster than a cache, and no visit occurs twice.
-//! Figures are stored exactly, so that a resumed run ends with the figures of an uninterrupted one.
+//! Figures are stored exactly, so a resumed run ends with the figures of an uninterrupted one.
 
 mod error;
 mod exact;

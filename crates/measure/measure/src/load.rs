@@ -111,7 +111,7 @@ fn point<P: Probe>(
     })
 }
 
-/// Each point has its own seed, so that it can be repeated alone.
+/// Each point has its own seed, so it can be repeated alone.
 fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
     let mut of_curve = fastrand::Rng::with_seed(seed);
     fastrand::Rng::with_seed(of_curve.u64(..).wrapping_add(pairs as u64))

@@ -122,7 +122,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 round.into_iter().partition(|(i, j)| self.samples.pair(*i, *j).has(pass));
             for pair in &there {
                 let at = self.at(*pair);
-                // Draws the noise of earlier visits, so that a resumed run gets equal figures.
+                // Draws the noise of earlier visits, so a resumed run gets equal figures.
                 self.probe.passed_over(at);
             }
             course.pace.done += there.len() as u64;

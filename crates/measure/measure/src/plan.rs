@@ -26,7 +26,7 @@ pub struct SurveyPlan {
     pub seed: u64,
 }
 
-/// Visits to each pair: at least `least` passes, more while time is left, so that regimes show.
+/// Visits to each pair: at least `least` passes, more while time is left, so regimes show.
 #[derive(Clone, Copy)]
 pub struct Passes {
     /// Minimum.

@@ -11,8 +11,8 @@ const USUAL_NOISE: f64 = 0.01;
 
 /// A profile as a source of round trips: its medians with normal noise of their measured size, on a
 /// clock with its step. Simultaneous pairs do not disturb each other. The figures of a visit depend
-/// only on the seed, the pair, its line and the number of earlier visits, so that a resumed run
-/// draws the same.
+/// only on the seed, the pair, its line and the number of earlier visits, so a resumed run draws
+/// the same.
 #[derive(Debug)]
 pub struct Replay {
     distance: CoreDistance,

@@ -8,7 +8,7 @@ const LEAST_ROUNDS: u32 = 9;
 const USUAL_ROUNDS: u32 = 31;
 const USUAL_VISITS: u32 = 1500;
 
-/// The rounds for this many PUs, so that they take a few seconds.
+/// The rounds for this many PUs, so they take a few seconds.
 pub fn rounds(pus: usize) -> u32 {
     (USUAL_VISITS / (pus.max(1) as u32)).clamp(LEAST_ROUNDS, USUAL_ROUNDS)
 }
@@ -16,7 +16,7 @@ pub fn rounds(pus: usize) -> u32 {
 /// The speeds of PUs over this many rounds; `None` if `go_on` ended it.
 ///
 /// `time_ns` returns the time of a fixed piece of work on each of the given PUs simultaneously, in
-/// nanoseconds, while all other PUs are idle. Each round visits every PU in random order, so that
+/// nanoseconds, while all other PUs are idle. Each round visits every PU in random order, so
 /// changes affect all alike.
 ///
 /// # Errors

@@ -77,7 +77,7 @@ fn pages(candidates: u32, nodes: usize) -> u32 {
 /// The first PU on each NUMA node, or of all if nodes are unknown.
 fn touchers(topology: &Topology, pus: &[u32]) -> Vec<u32> {
     let first_of: BTreeMap<Option<u32>, u32> =
-        // Reversed, so that the first PU of a node remains in the map.
+        // Reversed, so the first PU of a node remains in the map.
         pus.iter().rev().map(|os| (topology.pu(*os).and_then(|pu| pu.numa), *os)).collect();
     first_of.into_values().collect()
 }
@@ -114,7 +114,7 @@ impl<T: Testbed> Probe for TestbedProbe<T> {
         self.pages * LINES_PER_PAGE
     }
 
-    /// Page by page in turn, so that every node gets its share.
+    /// Page by page in turn, so every node gets its share.
     fn spread(&self, count: u32) -> Vec<u32> {
         (0..count).map(|at| at % self.pages * LINES_PER_PAGE + at / self.pages).collect()
     }

@@ -29,7 +29,7 @@ pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32
 }
 
 /// The round trips of these pairs over this many passes; `None` if `go_on` ended it. Each pass has
-/// a random order, so that changes affect all pairs alike.
+/// a random order, so changes affect all pairs alike.
 ///
 /// `round_trips_ns` returns batches of round trips between sleeping threads on two CPUs (possibly
 /// the same), in nanoseconds per round trip; it receives the CPUs, the number of batches and the

@@ -1,8 +1,7 @@
 //! Axes of charts: the position of a value, and the round values along the axis.
 //!
 //! All charts take their ticks from here: multiples of 1, 2 or 5 times a power of ten (powers of
-//! two for sizes), with just enough digits to differ from their neighbours, and times in a suitable
-//! unit.
+//! two for sizes), with just enough digits to differ, and times in a suitable unit.
 
 mod text;
 mod ticks;

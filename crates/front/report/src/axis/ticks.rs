@@ -96,7 +96,7 @@ impl Axis {
         let count = (last - first + 1).max(0) as usize;
         let every = count.div_ceil(most).max(1) as i32;
         (first..=last)
-            // Counted from the largest, so that the high end has a tick.
+            // Counted from the largest, so the high end has a tick.
             .filter(|power| (last - power) % every == 0)
             .map(|power| f64::from(power).exp2())
             .collect()

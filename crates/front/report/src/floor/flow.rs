@@ -77,7 +77,7 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair>
     // Leaves out the first pair beyond the limit, and its equals.
     let least =
         weights.get(MOST_PAIRS).filter(|weight| **weight < weights[0]).copied().unwrap_or(0.0);
-    // By the sum over lines, so that no pair is drawn partially.
+    // By the sum over lines, so no pair is drawn partially.
     let is_drawn =
         |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
     bows.into_iter()

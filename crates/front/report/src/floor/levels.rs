@@ -85,7 +85,7 @@ fn homes(profile: &Profile, floor: &FloorPlan) -> Vec<HomeMark> {
         .enumerate()
         .map(|(at, os)| {
             let seat = floor.seat(*os)?;
-            // In the upper right corner, so that the seat's number stays visible.
+            // In the upper right corner, so the seat's number stays visible.
             let aside = 0.5 * seat.size - 1.0;
             let at_seat = (seat.at.0 + aside, seat.at.1 - aside);
             Some(HomeMark {

@@ -8,7 +8,7 @@ use seatmap_data::machine::Profile;
 const MOST_CELLS: usize = 32;
 
 /// Empty without distances. On a large machine, each cell is the median of a square of pairs, so
-/// that two packages are still two squares.
+/// two packages are still two squares.
 pub fn thumbnail(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let Some((grid, scale)) = grid.and_then(|grid| {

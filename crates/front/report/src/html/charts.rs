@@ -65,7 +65,7 @@ fn row(
     }
 }
 
-/// Square roots of the counts, so that a few far pairs next to a thousand near ones are visible.
+/// Square roots of the counts, so a few far pairs next to a thousand near ones are visible.
 fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     let mut counts = vec![0u32; BINS];
     for value in values_ns.iter().filter(|value| value.is_finite()) {

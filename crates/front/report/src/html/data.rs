@@ -64,7 +64,7 @@ pub fn text(profile: &Profile, scale: Option<Scale>) -> String {
     serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// Includes the predictions, so that one legend serves all homes.
+/// Includes the predictions, so one legend serves all homes.
 pub fn scale(profile: &Profile) -> Option<Scale> {
     let distance = profile.core_distance.as_ref()?;
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
@@ -117,7 +117,7 @@ fn all(matrix: &Matrix) -> Hundredths {
 }
 
 fn differences(matrix: &Matrix, median_ns: &Matrix) -> Hundredths {
-    // Rounded first, so that the script's sums are exact.
+    // Rounded first, so the script's sums are exact.
     matrix
         .pairs()
         .map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?))

@@ -38,9 +38,9 @@ pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
 /// `data`. Adds tooltips to the body's terms, and their list.
 ///
 /// Escapes `title` and hidden characters in `title` and `body`. `script` is inserted unchanged, so
-/// it must come from this program, never from a file. `data` may contain anything: text that could
-/// end its element is escaped. A script that displays text from `data` must receive it with hidden
-/// characters already visible.
+/// it must never come from a file. `data` may contain anything: text that could end its element is
+/// escaped. A script that displays text from `data` must receive it with hidden characters already
+/// visible.
 pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String {
     let page = html! {
         (DOCTYPE)
@@ -51,11 +51,11 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                // An empty icon, so that the browser does not request favicon.ico.
+                // An empty icon, so the browser does not request favicon.ico.
                 link rel="icon" href="data:,";
                 title { (title) }
                 style { (PreEscaped(CSS)) }
-                // Sets the theme before the first paint, so that a dark page does not flash.
+                // Sets the theme before the first paint, so a dark page does not flash.
                 script { (PreEscaped(THEME)) }
                 noscript { style { ".js { display: none !important }" } }
             }

@@ -28,7 +28,7 @@ const SHORTEST_NS: f64 = 10.0;
 const LONGEST_NS: f64 = 1e6;
 /// The axis of counts reaches at least this.
 const COUNT: f64 = 1e3;
-/// A count below one gap, so that one gap is visible.
+/// A count below one gap, so one gap is visible.
 const LEAST_COUNT: f64 = 0.7;
 
 /// A row for each CPU, all with the same axes.

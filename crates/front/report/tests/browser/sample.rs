@@ -5,7 +5,7 @@ use seatmap_data::machine::Profile;
 use seatmap_data::plan::{Baselines, Channel, Plan, Random};
 use seatmap_report::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
 
-/// Even and odd PUs form groups, so that the two orders differ.
+/// Even and odd PUs form groups, so the two orders differ.
 pub fn profile() -> Profile {
     Profile::from_json(include_str!("profile.json")).expect("a profile")
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io;
 
-/// JSON without spaces, and with control characters as `\u` escapes, so that it can be shown on a
+/// JSON without spaces, and with control characters as `\u` escapes, so it can be shown on a
 /// terminal.
 struct Compact;
 

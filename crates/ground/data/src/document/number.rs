@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 /// A number in decimal digits; commas may separate thousands, in groups of three. `None` for
-/// decimal commas ("1.234,5", "1,5"), which a program that drops commas would read as another
-/// number, and for infinity, NaN and inexact subnormal numbers.
+/// decimal commas ("1.234,5", "1,5"), which would be misread without commas, and for infinity, NaN
+/// and inexact subnormal numbers.
 ///
 /// ```
 /// use seatmap_data::document::printed_number;
@@ -68,7 +68,7 @@ fn has_thousands_in_groups(whole: &str) -> bool {
     !is_parted || (1..=3).contains(&first.len()) && others.all(|group| group.len() == 3)
 }
 
-/// Rounds to a thousandth of a nanosecond, so that a time read back from a file is unchanged.
+/// Rounds to a thousandth of a nanosecond, so a time read back from a file is unchanged.
 pub fn rounded_ns(ns: f64) -> f64 {
     (ns * 1000.0).round() / 1000.0
 }

@@ -34,7 +34,7 @@ impl Topology {
             && self.pu(a).and_then(|pu| pu.core) == self.pu(b).and_then(|pu| pu.core)
     }
 
-    /// Counts different values of a level over all PUs, without unknown ones.
+    /// Counts a level's different known values over all PUs.
     ///
     /// ```
     /// # use seatmap_data::machine::{Topology, Pu};

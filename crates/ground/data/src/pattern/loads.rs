@@ -16,7 +16,7 @@ use crate::pattern::words::{NumbersError, quoted, words};
 /// ```
 pub fn read(text: &str) -> Result<Vec<f64>, NumbersError> {
     let kept = text.lines().map(|line| line.split('#').next().unwrap_or_default());
-    // A comma becomes a blank, so that words keep their positions.
+    // A comma becomes a blank, so words keep their positions.
     let plain: String = kept.map(|line| line.replace(',', " ") + "\n").collect();
     words(&plain)
         .map(|(place, word)| {

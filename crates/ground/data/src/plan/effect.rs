@@ -27,8 +27,8 @@ pub struct Effect {
 
 impl Effect {
     /// The additional time of all messages between the farthest PUs compared with the plan's, in
-    /// per cent of the program's time. It is the most that the plan saves on the observed messages
-    /// at the measured cost. Above 100 they overlap, or cost less.
+    /// per cent of the program's time. The plan saves at most this on the observed messages at the
+    /// measured cost. Above 100 they overlap, or cost less.
     pub fn saving_percent(&self) -> f64 {
         100.0 * (self.farthest_s - self.planned_s).max(0.0) / self.observed_s
     }

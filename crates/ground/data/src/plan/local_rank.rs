@@ -194,7 +194,7 @@ fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
             part.trim().trim_end_matches(')').split_once("(x").unwrap_or((part.trim(), "1"));
         let last = nodes.parse::<usize>().ok()?.checked_add(first)?;
         if node < last {
-            // Limited to `u32` as other numbers here, so that products do not overflow.
+            // Limited to `u32` as other numbers here, so products do not overflow.
             return tasks.parse::<u32>().ok().and_then(|tasks| usize::try_from(tasks).ok());
         }
         first = last;

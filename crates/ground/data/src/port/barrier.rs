@@ -7,7 +7,7 @@ use crate::port::{Addr, Port};
 /// One word counts arrivals and is never reset: a task that draws ticket t waits until the count
 /// reaches the next multiple of the number of tasks. (A central counter barrier after
 /// Mellor-Crummey & Scott 1991, section 3.1, with the sense replaced by the round.) It starts from
-/// any multiple of `tasks`, usually zero. 2^64 arrivals are not reached in a lifetime.
+/// any multiple of `tasks`, usually zero; 2^64 arrivals are never reached.
 ///
 /// ```
 /// # use seatmap_data::port::{Addr, Barrier, Port};

@@ -50,8 +50,7 @@ pub trait Port {
     /// [`Port::wait_while`] has its own.
     fn pause(&self) {}
 
-    /// The number of involuntary context switches of this task so far; 0 if nothing can interrupt
-    /// it.
+    /// This task's involuntary context switches so far; 0 if nothing can interrupt it.
     fn interruptions(&self) -> u64 {
         0
     }

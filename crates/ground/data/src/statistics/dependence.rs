@@ -1,7 +1,7 @@
 //! How much wider an interval must be for a series than for independent values.
 //!
 //! Blocks of runs follow each other, and a disturbance of a minute affects several in the same way.
-//! Such values carry less information than independent ones. How much less cannot be estimated from
+//! Such values carry less information than independent ones; how much less cannot be estimated from
 //! few values: the first lags, or batches of 10 to 60 values, give far too small a widening. It
 //! therefore comes from the posterior of the mean under a first-order autoregression, averaged over
 //! all correlations of neighbours by how well they explain the series (Zellner and Tiao 1964,

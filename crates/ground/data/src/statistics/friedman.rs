@@ -1,16 +1,16 @@
 //! Friedman's test on blocks, and the elimination of F-race after it.
 //!
-//! Each block ranks the same things. If the ranks are not just chance, a thing whose sum of ranks
-//! is clearly above the best one's is worse than it (Conover 1999, section 5.8; Birattari, Stützle,
-//! Paquete and Varrentrapp 2002, "A racing algorithm for configuring metaheuristics").
+//! Each block ranks the same things. Unless the ranks are chance, a thing whose sum of ranks is
+//! clearly above the best one's is worse (Conover 1999, section 5.8; Birattari, Stützle, Paquete
+//! and Varrentrapp 2002, "A racing algorithm for configuring metaheuristics").
 
 use crate::statistics::correlation::ranks;
 use crate::statistics::least;
 use crate::statistics::signed_rank::{normal_quantile, shift};
 
 /// The things (by column) that are worse than the best one at this confidence. Each row of `blocks`
-/// holds one reading of each; smaller is better. Empty for fewer than two blocks or things, and
-/// without a significant difference.
+/// holds one reading of each; smaller is better. Empty without two blocks, two things or a
+/// significant difference.
 pub fn worse_than_best(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     let things = blocks.first().map_or(0, Vec::len);
     match (blocks.len(), things) {

@@ -4,8 +4,8 @@
 ///
 /// xoshiro256++ 1.0 (Blackman & Vigna 2021, "Scrambled linear pseudorandom number generators"),
 /// with a state from the seed by `SplitMix64` (Steele, Lea & Flood 2014), as its authors advise. It
-/// is fast and passes the usual tests, but is not secure. A change of its numbers would change
-/// results promised for a seed.
+/// is fast and passes the usual tests, but is not secure. Other numbers would break results
+/// promised for a seed.
 ///
 /// ```
 /// use seatmap_data::statistics::Xoshiro;

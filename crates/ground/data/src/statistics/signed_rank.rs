@@ -150,7 +150,7 @@ fn rank_sums(count: usize) -> Vec<f64> {
     let mut probability = vec![0.0; count * (count + 1) / 2 + 1];
     probability[0] = 1.0;
     for rank in 1..=count {
-        // Downwards, so that each rank is used once (as in a knapsack).
+        // Downwards, so each rank is used once (as in a knapsack).
         for sum in (0..probability.len()).rev() {
             let with = sum.checked_sub(rank).map_or(0.0, |without| probability[without]);
             probability[sum] = 0.5 * (probability[sum] + with);

@@ -21,7 +21,7 @@ impl Schedule {
 }
 
 /// The confidence of each of several claims that share the error allowed for one (Bonferroni), so
-/// that all together have the given one.
+/// all together have the given one.
 pub fn each(confidence: f64, claims: usize) -> f64 {
     1.0 - (1.0 - confidence) / claims.max(1) as f64
 }

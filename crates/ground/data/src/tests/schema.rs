@@ -1,7 +1,7 @@
 //! JSON Schemas, derived from the types of the documents: for tests.
 //!
-//! The schemas are checked in, so that readers find them without a build. A test compares them with
-//! the types; `docs/formats/README.md` has the command that writes them.
+//! The schemas are checked in, so readers find them without a build. A test compares them with the
+//! types; `docs/formats/README.md` has the command that writes them.
 //!
 //! | function | is |
 //! |---|---|
@@ -112,7 +112,7 @@ pub fn never_written(schema: &Value, documents: &[Value]) -> Vec<String> {
     missing
 }
 
-/// The schema with every object closed, so that unknown keys are errors.
+/// The schema with every object closed, so unknown keys are errors.
 pub fn closed(schema: &Value) -> Value {
     let mut schema = schema.clone();
     close(&mut schema);

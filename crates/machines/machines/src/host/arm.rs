@@ -61,8 +61,8 @@ const PARTS: [(&str, &str, &str); 41] = [
 
 const AND: &str = " + ";
 
-/// The kinds of cores in `/proc/cpuinfo`, by name, so that the order of CPUs does not matter;
-/// `None` without Arm's numbers.
+/// The kinds of cores in `/proc/cpuinfo`, by name, so the order of CPUs does not matter; `None`
+/// without Arm's numbers.
 pub fn model(cpuinfo: &str) -> Option<String> {
     let mut kinds = Vec::new();
     let mut implementer = None;

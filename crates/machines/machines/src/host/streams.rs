@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 
 /// The duration of a batch. Long enough for thousands of reads of the clock, and shorter than a
-/// scheduler's time slice, so that an interruption spoils few batches.
+/// scheduler's time slice, so an interruption spoils few batches.
 pub const BATCH_NS: f64 = 2e6;
 
 /// Batches of a visit, after one to warm up.
@@ -72,8 +72,8 @@ struct BatchEnd {
 }
 
 impl HostStreams {
-    /// Gives each of these CPUs' threads this many bytes, which it touches itself, so that the
-    /// kernel places them on the thread's NUMA node.
+    /// Gives each of these CPUs' threads this many bytes, which it touches itself, so the kernel
+    /// places them on the thread's NUMA node.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -188,7 +188,7 @@ impl StreamPart {
     }
 }
 
-/// One pass over equal parts of three arrays. The compiler cannot know the values, so that it keeps
+/// One pass over equal parts of three arrays. The compiler cannot know the values, so it keeps
 /// every read and write; they stay 1, because smaller and smaller ones would become slow.
 fn pass(kernel: StreamKernel, [a, b, c]: [&mut [f64]; 3]) {
     match kernel {

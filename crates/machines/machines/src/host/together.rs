@@ -70,8 +70,8 @@ struct Came {
 }
 
 impl PaddedWord {
-    /// Counts a thread. The count never restarts, as in [`seatmap_data::port::Barrier`], so that
-    /// the meeting can be reused.
+    /// Counts a thread. The count never restarts, as in [`seatmap_data::port::Barrier`], so the
+    /// meeting can be reused.
     fn come(&self, threads: usize) -> Came {
         let threads = threads.max(1) as u64;
         let ticket = self.0.fetch_add(1, Ordering::AcqRel);

@@ -191,7 +191,7 @@ fn of_tree(tree: &FileTree) -> Result<Gathered, TopologyError> {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Numbered {
-    /// All online parts, so that a number means the same part under every cpuset and mask.
+    /// All online parts, so a number means the same part under every cpuset and mask.
     Machine,
     /// Those that the process may use, as hwloc counts in gathered files.
     Allowed,

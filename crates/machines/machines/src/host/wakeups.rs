@@ -109,8 +109,8 @@ impl HostWakeups {
 
 type WakeupThread<'scope, T> = ScopedJoinHandle<'scope, Result<T, WakeupError>>;
 
-/// Starts a thread that works once both are pinned. A thread that cannot be pinned drops its end of
-/// the channel, so that neither waits forever.
+/// Starts a thread that works once both are pinned. An unpinnable thread drops its end of the
+/// channel, so neither waits forever.
 fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     cpu: u32,

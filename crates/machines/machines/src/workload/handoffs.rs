@@ -26,9 +26,9 @@ pub struct Handoff {
     pub line: Addr,
 }
 
-/// Tasks that exchange messages along a pattern, round after round: a measurement of a pattern's
-/// traffic on a coherent machine. In a round, a task first sends its messages and then receives.
-/// Each channel holds one message; edges with several messages all send their first ones first.
+/// Tasks that exchange messages along a pattern, round after round, to measure its traffic on a
+/// coherent machine. In a round, a task first sends, then receives. Each channel holds one message;
+/// edges with several all send their first ones first.
 #[derive(Clone, Debug)]
 pub struct Handoffs {
     /// Tasks.

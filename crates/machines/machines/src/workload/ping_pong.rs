@@ -8,8 +8,8 @@ use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 /// trip, the core distance.
 ///
 /// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
-/// the clock once per batch of round trips. The clock of the task that started later counts,
-/// because the earlier task's first batch includes the wait.
+/// the clock once per batch of round trips. The later task's clock counts, because the earlier
+/// one's first batch includes the wait.
 pub struct PingPong {
     /// Word of each pair, on its own line.
     pub lines: Vec<Addr>,

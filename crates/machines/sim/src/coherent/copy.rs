@@ -1,11 +1,10 @@
 //! Copies: a load and a store for each word, in one call.
 //!
-//! Word by word, the engine would resume a task for each access, although the lines in its cache
-//! cannot change until another thread or cache accesses them. A copy therefore runs ahead to the
-//! end of two such lines, as one event. If another access to one of the lines comes earlier, it
-//! finds all steps done that are due by then, and the copy continues from there. All steps happen
-//! at the times of single loads and stores; only the order of two events in the same tick may
-//! differ.
+//! Word by word, the engine would resume a task for each access, although cached lines cannot
+//! change until another thread or cache accesses them. A copy therefore runs ahead to the end of
+//! two such lines, as one event. An earlier access to one of the lines finds all due steps done,
+//! and the copy continues from there. All steps happen at the times of single loads and stores;
+//! only the order of events in a tick may differ.
 
 use crate::coherent::cores::{Core, HardwareThread};
 use crate::coherent::memory::SharedMemory;
@@ -57,7 +56,7 @@ impl Copying {
 }
 
 impl Core {
-    /// Begins the next steps of a thread's copy. Returns false if none, so that the task continues.
+    /// Begins the next steps of a thread's copy. Returns false if none, so the task continues.
     #[inline]
     pub fn copies_on(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) -> bool {
         let copying = &self.threads[thread as usize].copying;
@@ -110,8 +109,7 @@ impl Core {
         self.cache.permits(from, false) && self.cache.permits(to, true)
     }
 
-    /// Ends a finished run ahead. Returns false if it was cut earlier, so that the event does not
-    /// count.
+    /// Ends a finished run ahead. Returns false if it was cut earlier, so the event does not count.
     pub fn has_copied(
         &mut self,
         thread: u16,

@@ -34,9 +34,8 @@ pub struct CoherenceCounts {
 }
 
 /// On a ring or mesh each line has one home, and homes share nothing, so one table holds all
-/// records. In a hierarchy the levels share one record of each line, as if each knew at once what
-/// the others know. A request climbs to the first level with all sharers of its line below it,
-/// which serves it.
+/// records. In a hierarchy the levels share one record of each line, as if each knew all at once. A
+/// request climbs to the first level with all sharers of its line below it, which serves it.
 pub struct Directory {
     layout: Arc<CoherentLayout>,
     pub intake: Intake,

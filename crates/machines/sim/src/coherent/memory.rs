@@ -4,9 +4,9 @@ use crate::moment::at_tick;
 use seatmap_data::invariant::broken;
 use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
-/// The protocol gives one cache at a time the right to write a line, after invalidating every other
-/// copy. All copies are therefore equal, and one store of values serves them all. Cores and message
-/// buffers check their right first.
+/// The protocol lets one cache at a time write a line, after invalidating every other copy. All
+/// copies are therefore equal, and one store of values serves them. Cores and message buffers check
+/// their right first.
 #[derive(Default)]
 pub struct SharedMemory {
     words: Vec<u64>,

@@ -1,21 +1,20 @@
 //! Machines with coherent caches: rings and meshes with tag directories, and hierarchies of caches,
 //! dies and packages.
 //!
-//! A line is kept coherent at its home. A core that misses a line sends a request to the home; the
-//! home asks the line's owner, and the answer comes back through the home (figure 6 of Liu et al.
-//! 2015). The home serves one request for a line at a time, looks up one message after the other,
-//! and sends requests back when it is full. Messages take one link after the other; each link has
-//! lanes for addresses, data and acknowledgements. Waiting tasks cost nothing until their line
-//! changes.
+//! A line is kept coherent at its home. A core that misses a line sends a request to the home; it
+//! asks the line's owner, and the answer returns through it (figure 6 of Liu et al. 2015). The home
+//! serves one request for a line at a time, looks up one message after the other, and sends
+//! requests back when it is full. Messages take one link after the other; each link has lanes for
+//! addresses, data and acknowledgements. Waiting tasks cost nothing until their line changes.
 //!
 //! The model omits evictions (a cache keeps every line), store buffers (a task waits until its
 //! store is done), issue slots (threads of a core do not slow each other down), and the bandwidth
 //! of memory.
 //!
-//! The hardware's parts are components, types with private state: `Directory` or `Buffers`, `Core`
-//! with its `Cache`, and `Network`. They only exchange messages (and two notices, which `outbox`
-//! explains), and check themselves at every transition: an undefined one stops the simulation, with
-//! component, time and message. Start with `message`, then `directory` and `cache`.
+//! The parts are components, types with private state: `Directory` or `Buffers`, `Core` with its
+//! `Cache`, and `Network`. They only exchange messages (and two notices, which `outbox` explains),
+//! and check themselves at every transition: an undefined one stops the simulation, with component,
+//! time and message. Start with `message`, then `directory` and `cache`.
 //!
 //! | module | contents |
 //! |---|---|

@@ -37,9 +37,9 @@ impl CoherentModel {
         1.0 / (self.frequency_ghz * f64::from(self.ticks_per_cycle))
     }
 
-    /// Ticks of a round trip of one line between two PUs without other traffic, by formula instead
-    /// of simulation. `None` for unknown PUs, for a PU and itself, and for lines in message
-    /// buffers, whose time depends on when the two poll.
+    /// Ticks of an undisturbed round trip of one line between two PUs, by formula. `None` for
+    /// unknown PUs, for a PU and itself, and for lines in message buffers, whose time depends on
+    /// when the two poll.
     pub fn round_trip_ticks(&self, a: u32, b: u32, line: u32) -> Option<u64> {
         distance::round_trip(&self.layout, a, b, line)
     }

@@ -1,8 +1,8 @@
 //! Tasks that stop in the middle and continue later.
 //!
-//! They are stackful coroutines, so that a workload is an ordinary function. In a build with the
-//! feature `threads`, `SEATMAP_TASKS=threads` makes each of them a thread, one of which runs at a
-//! time. Threads are far slower, but debuggers, profilers and sanitizers understand them.
+//! They are stackful coroutines, so a workload is an ordinary function. With the feature `threads`,
+//! `SEATMAP_TASKS=threads` makes each a thread, one of which runs at a time. Threads are far
+//! slower, but debuggers, profilers and sanitizers understand them.
 
 mod coroutine;
 #[cfg(feature = "threads")]

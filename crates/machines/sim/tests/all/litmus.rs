@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const RUNS: u64 = 2500;
 /// The binary logarithm of the longest delay before each step, in ticks: far longer than an access,
-/// so that every order of the steps appears.
+/// so every order of the steps appears.
 const LONGEST_DELAY_LOG: u32 = 13;
 
 #[derive(Clone, Copy, Debug)]

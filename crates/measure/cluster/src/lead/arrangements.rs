@@ -2,7 +2,7 @@
 
 use crate::cluster::StreamPattern;
 
-/// Nodes are ordered by group, so that the two halves are as far apart as possible.
+/// Nodes are ordered by group, so the two halves are as far apart as possible.
 pub fn arrangements(groups: &[Vec<usize>], nodes: usize) -> Vec<(StreamPattern, Vec<[usize; 2]>)> {
     if nodes < 2 {
         return Vec::new();

@@ -121,7 +121,7 @@ impl State {
         });
         let (part, running) = late.min_by_key(|(_, running)| running.ranks.len())?;
         running.ranks.insert(rank);
-        // The time restarts, so that idle ranks do not all take over the same part.
+        // The time restarts, so idle ranks do not all take over the same part.
         running.since = Instant::now();
         Some(*part)
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 /// Enough that all ranks end at about the same time and a lost rank costs little.
 const PARTS_A_RANK: usize = 32;
 
-/// The minimum number of jobs in a part, so that each CPU of a node has some.
+/// The minimum number of jobs in a part, so each CPU of a node has some.
 const FEWEST_JOBS: usize = 16;
 
 /// Computes the number of each job, in order, or an error. Once the flag is set, the numbers are no

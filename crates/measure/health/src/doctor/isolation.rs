@@ -1,8 +1,8 @@
 //! Disturbances of a set of CPUs.
 //!
-//! Kernel versions do not show which settings a container or hypervisor permits, only a trial does:
-//! write a value, read it back, restore it. Trials need the caller's permission and the
-//! [lock](settings_lock) shared by all code that changes these settings.
+//! Only a trial shows which settings a container or hypervisor permits: write a value, read it
+//! back, restore it. Trials need the caller's permission and the [lock](settings_lock) shared by
+//! all code that changes these settings.
 
 mod backend;
 mod boot;

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 const SUBJECT: &str = "wakeups";
 
-/// 2,000 round trips of each pair, in turns, so that a disturbance affects both.
+/// 2,000 round trips of each pair, in turns, so a disturbance affects both.
 const PASSES: usize = 20;
 const BATCHES: u32 = 4;
 const ROUND_TRIPS: u32 = 25;

@@ -35,7 +35,7 @@ pub struct Gaps {
 
 impl Default for Gaps {
     fn default() -> Self {
-        // Written once and cleared, so that the memory is mapped.
+        // Written once and cleared, so the memory is mapped.
         let mut longest = BinaryHeap::from(vec![Reverse((0, 0, None)); MOST_KEPT]);
         longest.clear();
         Gaps {

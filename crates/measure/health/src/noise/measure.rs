@@ -146,7 +146,7 @@ impl Room<'_> {
         let seat = seat::take(cpu, &self.options.enter);
         let sits = seat.is_ok();
         let mut host = HostCpu::new(self.clock.clone());
-        // Allocated before the start, so that the measurement has no page faults.
+        // Allocated before the start, so the measurement has no page faults.
         let metered = sits.then(|| Metered::new(&mut host));
         seated.send(seat).ok()?;
         let mut metered = metered?;
@@ -157,7 +157,7 @@ impl Room<'_> {
         metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
         let usage = ResourceUsage::of_thread().since(before);
         let marks = Marks { begin, end: Mark::now(&self.clock) };
-        // Written last, so that no later event overwrites it. A missing mark is reported later.
+        // Written last, so no later event overwrites it. A missing mark is reported later.
         let _ = marker.map(|mut marker| marker.write_all(b"seatmap"));
         Some(Brought { metered, usage, marks, stayed: seat::check_since(cpu, moves) })
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Some ticks of any kernel (1 to 10 ms each) and many quanta.
 const TURN_US: RangeInclusive<u64> = 5_000..=15_000;
 
-/// Equal on all CPUs, so that they run the same meter at once.
+/// Equal on all CPUs, so they run the same meter at once.
 const SEED: u64 = 1;
 
 pub struct Metered {

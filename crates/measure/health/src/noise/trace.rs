@@ -4,9 +4,9 @@
 //! the CPU; the rest is unexplained: another guest of the hypervisor, the firmware or the hardware.
 //!
 //! The trace is a separate instance (Documentation/trace/ftrace.rst). It records interrupt
-//! handlers, softirqs and task switches, only on the measured CPUs. It is removed at the end; if
-//! its process was killed, the next trace removes it. Writing an event takes a fraction of a
-//! microsecond, which the gaps include.
+//! handlers, softirqs and task switches, only on the measured CPUs. It is removed at the end, or by
+//! the next trace if its process was killed. Writing an event takes a fraction of a microsecond,
+//! which the gaps include.
 
 mod blame;
 mod instance;
@@ -54,7 +54,7 @@ impl Mark {
 }
 
 impl Marks {
-    /// By interpolation, so that calibration errors do not add up.
+    /// By interpolation, so calibration errors do not add up.
     fn mono_ns(&self, ticks: f64) -> f64 {
         let span = (self.end.ticks - self.begin.ticks).max(1) as f64;
         let ns_per_tick = (self.end.mono_ns - self.begin.mono_ns) as f64 / span;

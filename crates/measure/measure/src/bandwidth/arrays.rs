@@ -21,8 +21,8 @@ const ARRAYS: f64 = 3.0;
 /// The share of each thread in the arrays.
 ///
 /// Threads of one last-level cache share it, so each of n needs only the nth part of the arrays.
-/// The kth thread that a group adds to a cache always has k - 1 others, so it needs at most the kth
-/// part: this keeps the memory of a machine with hundreds of CPUs small.
+/// The kth thread that a group adds to a cache has k - 1 others, so it needs at most the kth part:
+/// this saves memory with hundreds of CPUs.
 #[derive(Debug)]
 pub struct StreamArrays {
     caches: HashMap<u32, LastCache>,

@@ -88,7 +88,7 @@ impl Counted<'_> {
 }
 
 /// Fits the model, given the group of each PU, from 0 without gaps, and the number of homes. B
-/// becomes the median residual of each block, so that a few wrong cells do not shift it.
+/// becomes the median residual of each block, so a few wrong cells do not shift it.
 pub fn fit(group: &[usize], homes: usize, cells: &[HomeDistance]) -> BlockStarFit {
     let groups = linkage::count(group);
     let machine = &Counted { group, homes, groups };

@@ -1,9 +1,9 @@
 //! Sparse linear least squares by conjugate gradients.
 //!
-//! These fits have some ten thousand unknowns, and rows of three to five entries. Conjugate
-//! gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need only the rows and a few
-//! dozen iterations. Started from zero, they find the smallest of several solutions, so an
-//! undetermined shift stays small.
+//! These fits have some ten thousand unknowns, and three to five per row. Conjugate gradients
+//! (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need only the rows and a few dozen
+//! iterations. Started from zero, they find the smallest of several solutions, so an undetermined
+//! shift stays small.
 
 /// These fits end long before.
 const MOST_ITERATIONS: usize = 2000;

@@ -18,7 +18,7 @@ pub struct Merges {
 ///
 /// Chains of nearest neighbours give the order (Benzecri 1982; Murtagh 1983): two clusters that are
 /// each other's nearest can join at once, because a mean of distances is never below their minimum.
-/// Each step looks at one row, so the time grows with the size of the matrix.
+/// Each step looks at one row, so the time grows with the matrix.
 pub fn average(distance: &Matrix) -> Merges {
     let mut clusters = Clusters::of(distance);
     let mut joins: Vec<Join> = Vec::new();
@@ -55,7 +55,7 @@ struct Join {
 
 struct Clusters {
     alive: Vec<usize>,
-    /// Means as sums and counts, so that a join adds two rows.
+    /// Means as sums and counts, so a join adds two rows.
     sum: Matrix,
     count: Matrix,
     height: Vec<f64>,
@@ -77,7 +77,7 @@ impl Clusters {
         }
     }
 
-    /// The nearest other cluster; among equals `first`, so that chains end, then the lowest.
+    /// The nearest other cluster; among equals `first`, so chains end, then the lowest.
     fn nearest_of(&self, cluster: usize, first: Option<usize>) -> (f64, usize) {
         let sum = self.sum.row(cluster);
         let count = self.count.row(cluster);

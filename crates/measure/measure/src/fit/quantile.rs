@@ -8,7 +8,7 @@ use super::least_squares::{Equation, solve};
 
 /// Iterations: these fits converge after a dozen.
 const REPETITIONS: usize = 20;
-/// The first iterations weigh residuals coarsely, so that a few accidental fits do not decide.
+/// The first iterations weigh residuals coarsely, so a few accidental fits do not decide.
 const COARSE: usize = 4;
 /// Smaller residuals count as zero, in ns, in coarse and other iterations.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];

@@ -1,10 +1,10 @@
 //! Sorts candidate lines by home, without privileges.
 //!
 //! FindTD of Liu et al. searches for the PU nearest to a line, because its tag directory is there.
-//! Two lines with the same home are equally far from everywhere, so measuring lines from a few hubs
-//! to all PUs reveals the homes without the hash, physical addresses or floor plan: compute the
-//! offsets a_i without the common part ([`features`]), and group lines with equal offsets
-//! ([`grouping`]). On a busy machine all pairs are measured simultaneously ([`crowd`]).
+//! Lines with the same home are equally far from everywhere, so measuring from a few hubs to all
+//! PUs reveals the homes without the hash, physical addresses or floor plan: compute the offsets
+//! a_i without the common part ([`features`]), and group lines with equal offsets ([`grouping`]).
+//! On a busy machine all pairs are measured simultaneously ([`crowd`]).
 
 mod checked;
 pub mod crowd;

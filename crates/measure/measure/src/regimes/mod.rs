@@ -1,8 +1,8 @@
 //! Whether a pair is stable, drifts, or flips between levels.
 //!
-//! On bare metal a pair has one distance. In a virtual machine it has several, because the host
-//! moves the vCPUs: two vCPUs pinned by their guest flipped between 80 and 297 ns, 26 % of the time
-//! slow. A median describes neither, so the levels are reported with their shares.
+//! On bare metal a pair has one distance. In a virtual machine it has several, as the host moves
+//! the vCPUs: two vCPUs pinned by their guest flipped between 80 and 297 ns, 26 % of the time slow.
+//! A median describes neither, so the levels are reported with their shares.
 //!
 //! - **Multi-regime**: two levels at least 20 % apart explain the samples better than any single
 //!   level (`mixture`, `single`). Each side is examined again.

@@ -11,7 +11,7 @@ use std::f64::consts::{PI, TAU};
 pub const OUTLIERS: f64 = 0.03;
 /// See [`OUTLIERS`].
 pub const FEWEST_OUTLIERS: f64 = 1e-3;
-/// The minimum relative width of a level, so that equal samples do not make it infinitely likely.
+/// The minimum relative width of a level, so equal samples do not make it infinitely likely.
 pub const SIGMA_FLOOR: f64 = 2e-3;
 
 /// Outliers are assumed to be at least up to this many times slower; a guess.

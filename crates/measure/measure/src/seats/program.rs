@@ -103,7 +103,7 @@ impl ProgramChannels {
             None if tells_homes(profile) => PlaceMethod::GetCore,
             None => PlaceMethod::Auto,
         };
-        // Limited by kicks, so that every run gets the same seats.
+        // Limited by kicks, so every run gets the same seats.
         request.limit = SearchLimit::kicks(KICKS);
         let answer = request.place()?;
         Ok(ProgramSeats {

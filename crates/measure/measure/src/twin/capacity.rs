@@ -1,8 +1,8 @@
 //! Estimates busy times from the loaded curve.
 //!
-//! A curve shows only how much longer round trips take as more of them run. Therefore a single
-//! factor is fitted, which scales all assumed busy times. Which pairs share a link matters too, so
-//! the twin runs the profile's pairs.
+//! A curve shows only how much longer round trips take as more run. So a single factor is fitted,
+//! which scales all assumed busy times. Shared links matter too, so the twin runs the profile's
+//! pairs.
 
 use super::TwinError;
 use crate::load;

@@ -54,7 +54,7 @@ impl MeshProbe {
 
     /// The true home tile of a candidate line.
     pub fn home(&self, line: u32) -> usize {
-        // From the page's number, so that the order of calls does not matter.
+        // From the page's number, so the order of calls does not matter.
         let page = Rng::with_seed(self.seed ^ (u64::from(line) / LINES_A_PAGE)).u64(..PAGES);
         let address =
             page * PAGE_BYTES + PAGE_BYTES / LINES_A_PAGE * (u64::from(line) % LINES_A_PAGE);

@@ -1,8 +1,8 @@
 //! A mesh of tiles with published address hashes, as a source of round trips for tests and benches.
 //!
-//! Hardware does not reveal a line's home without privileges, so FindTD is tested here with known
-//! homes: McCalpin's hash maps a line's address to a slice ([`AddressHash`]), the slices are on a
-//! mesh ([`Mesh`]), and a round trip costs both PUs' ways to the home and back ([`MeshProbe`]).
+//! Unprivileged programs cannot see a line's home, so FindTD is tested here with known homes:
+//! McCalpin's hash maps a line's address to a slice ([`AddressHash`]), the slices are on a mesh
+//! ([`Mesh`]), and a round trip costs both PUs' ways to the home and back ([`MeshProbe`]).
 
 pub(crate) mod address_hash;
 mod mesh;

@@ -11,7 +11,7 @@ struct Word<'a> {
 }
 
 /// Wraps a line at this many columns. Later lines are indented to the text after a bullet or label.
-/// A longer word, such as a path, has its own line, so that it can be copied.
+/// A longer word, such as a path, has its own line, so it can be copied.
 pub fn wrapped(line: &str, columns: usize) -> String {
     let columns = columns.max(LEAST_COLUMNS);
     if width(line) <= columns {
@@ -33,7 +33,7 @@ pub fn in_column(text: &str, columns: usize) -> Vec<String> {
     broken(text, columns, mark(text))
 }
 
-/// Wraps a command at this many columns; lines end with a backslash, so that a shell joins them.
+/// Wraps a command at this many columns; lines end with a backslash, so a shell joins them.
 pub fn command(line: &str, columns: usize) -> String {
     continued(line, columns, hang(line, columns)).join("\n") + "\n"
 }

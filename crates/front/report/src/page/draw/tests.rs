@@ -120,7 +120,7 @@ fn long_names_are_cut_in_middle() {
 }
 
 proptest! {
-    /// Words have at most 12 letters, so that each fits.
+    /// Words have at most 12 letters, so each fits.
     #[test]
     fn wrapped_line_never_exceeds_columns(
         line in "([a-z.']{1,12}[ ]{1,3}| {3}|[0-9]{1,4} {2}){0,40}",

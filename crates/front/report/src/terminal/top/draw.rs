@@ -252,7 +252,7 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     }
     for (cpu, place) in &map.seats {
         let thread = busiest.get(cpu);
-        // Coloured by the program's name, so that all its threads look alike.
+        // Coloured by the program's name, so all its threads look alike.
         let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
         let style = program.map_or(Style::new(), |program| colours::program(program).into());
         let cell = cells.iter().find(|(cpus, _)| cpus.contains(*cpu)).map(|(_, cell)| cell.clone());
@@ -337,7 +337,7 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     canvas.put(0, y, &head, Modifier::REVERSED);
     let shown = scene.rows.iter().enumerate().skip(view.first).take(lines);
     for ((at, row), y) in shown.zip(y + 1..) {
-        // Padded to the edge, so that the selection's background has no gap.
+        // Padded to the edge, so the selection's background has no gap.
         let text = left_aligned(&line(row, scene.findings, view, width), width);
         let is_wrong =
             row.finding.and_then(|at| scene.findings.get(at)).is_some_and(Finding::is_wrong);

@@ -18,7 +18,7 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
     }
     let order = |a: &TopRow, b: &TopRow| {
         let order = compare(view.sort, a, b);
-        // By number, so that equal rows do not change places.
+        // By number, so equal rows do not change places.
         (if view.is_reversed { order.reverse() } else { order }).then(a.id.cmp(&b.id))
     };
     if !view.is_tree {

@@ -59,7 +59,7 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
 }
 
 fn check_shape(shape: &MachineShape) -> Result<(), Flaw> {
-    // First, so that the products below cannot overflow.
+    // First, so the products below cannot overflow.
     if shape.pus() > MAX_PUS.into() {
         return flaw(
             "topology",

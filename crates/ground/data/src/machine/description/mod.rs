@@ -1,8 +1,8 @@
 //! Machines described by hand, in TOML: `seatmap-machine/1`.
 //!
 //! A description lists the parts of a machine and one distance for each class, each with its
-//! source. [`Description::to_profile`] turns it into a [`Profile`] like that of a measurement, to
-//! place threads on a machine that is not at hand.
+//! source. [`Description::to_profile`] turns it into a [`Profile`], to place threads on a machine
+//! that is not at hand.
 //!
 //! | module | holds |
 //! |---|---|

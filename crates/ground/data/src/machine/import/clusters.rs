@@ -45,7 +45,7 @@ impl<'a> Levels<'a> {
 fn join(group: &mut [u32], i: usize, j: usize) -> bool {
     let a = first_of(group, i);
     let b = first_of(group, j);
-    // The smaller number stays, so that a group has the number of its first PU.
+    // The smaller number stays, so a group has the number of its first PU.
     group[a.max(b)] = a.min(b) as u32;
     a != b
 }

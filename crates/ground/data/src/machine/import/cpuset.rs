@@ -19,8 +19,8 @@ pub struct HwlocBitmap {
 impl HwlocBitmap {
     /// Reads the form in files; `None` for anything else, and for more PUs than [`MAX_CPU`].
     pub fn parse(text: &str) -> Option<Self> {
-        // One more word than accepted, so that a longer set is refused and not truncated, and one
-        // for the mark of an infinite set.
+        // One more word than accepted, so a longer set is refused and not truncated, and one for
+        // the mark of an infinite set.
         let mut words: Vec<&str> = text.trim().split(',').take(MAX_CPU as usize / 32 + 3).collect();
         let all_above = words.first() == Some(&"0xf...f");
         if all_above {

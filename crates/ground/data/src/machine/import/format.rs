@@ -18,8 +18,8 @@ pub enum Format {
 impl Format {
     /// The kind of a text; the file's name only decides if the text is ambiguous.
     ///
-    /// A file named `.csv` or `.toml` is read as that format, so that the error has the position of
-    /// its first mistake.
+    /// A file named `.csv` or `.toml` is read as that format, so the error has the position of its
+    /// first mistake.
     pub fn recognise(text: &str, name: &str) -> Option<Self> {
         let text = text.trim_start();
         let first_line = text.lines().next().unwrap_or_default();

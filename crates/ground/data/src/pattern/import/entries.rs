@@ -24,7 +24,7 @@ impl ImportedEntries {
         if is_something && edge.from != edge.to {
             self.edges.push(edge);
         }
-        // Only at twice the limit, so that each sort comes after as many new entries.
+        // Only at twice the limit, so each sort follows as many new entries.
         if self.edges.len() > 2 * MAX_EDGES { self.condense(place) } else { Ok(()) }
     }
 

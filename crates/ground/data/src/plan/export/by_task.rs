@@ -2,7 +2,7 @@
 //!
 //! Such tools know neither threads nor ranks, so the script finds its task, binds itself and
 //! becomes the program: signals, standard input and the exit code pass through, and any launcher
-//! can start it in place of the program.
+//! can start it.
 //!
 //! A plan is for one machine, so a task is a rank *on this node*. A rank of the whole job is not
 //! enough, and the script refuses to guess.
@@ -21,7 +21,7 @@ task=${SLURM_LOCALID:-}
 
 /// The shell expression for the task's number: Seatmap's own variable, then those of launchers.
 fn task() -> String {
-    // From the inside of the nested defaults outwards, so that the first launcher takes precedence.
+    // From the inside of the nested defaults outwards, so the first launcher takes precedence.
     let launchers = LAUNCHERS.iter().rev().map(|launcher| launcher.rank);
     let of_launchers = launchers.fold(String::new(), |rest, name| format!("${{{name}:-{rest}}}"));
     format!("${{{OWN}:-{of_launchers}}}")

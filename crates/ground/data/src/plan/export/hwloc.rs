@@ -7,7 +7,7 @@ use crate::plan::Plan;
 /// The script: as [`super::taskset::write`], with hwloc's binding.
 ///
 /// `--physical`, because hwloc's tools otherwise count PUs in the order of the topology;
-/// `--strict`, so that an unavailable PU is an error.
+/// `--strict`, so an unavailable PU is an error.
 pub fn write(plan: &Plan) -> String {
     by_task::script(plan, |_, pus| {
         format!(

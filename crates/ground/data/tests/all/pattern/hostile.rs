@@ -60,7 +60,7 @@ fn fuzz_seeds_are_read() {
     assert!(SEEDS.iter().all(|text| import(text.as_bytes())));
 }
 
-/// Each task has at least one edge, so that a list of edges has them all.
+/// Each task has at least one edge, so a list of edges has them all.
 fn any_pattern() -> impl Strategy<Value = Pattern> {
     let amount = || (1u32..1_000_000).prop_map(|amount| f64::from(amount) / 8.0);
     let edge = move |tasks: usize| (0..tasks, 1..tasks, amount(), amount());

@@ -15,9 +15,9 @@ pub fn trusted(root: &Root) -> Result<ClockSource, CounterFlaw> {
 
 /// Whether the kernel does not offer the counter as a clock. A processor only describes itself, but
 /// the kernel compares the counters of all: those of two sockets may be hours apart, and threads
-/// that start at one clock value would wait that long. On Arm the kernel withdraws a counter that
-/// the firmware set wrong. The chosen clock does not matter: virtual machines prefer `kvm-clock` to
-/// a good counter.
+/// that start at one value would wait that long. On Arm the kernel withdraws a counter that the
+/// firmware set wrong. The chosen clock does not matter: virtual machines prefer `kvm-clock` to a
+/// good counter.
 fn is_left_out(root: &Root, counter: &str) -> bool {
     let clocks = root.read(CLOCKS).unwrap_or_default();
     !clocks.is_empty() && !clocks.split_whitespace().any(|clock| clock == counter)

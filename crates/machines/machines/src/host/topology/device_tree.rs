@@ -45,7 +45,7 @@ pub fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     }
 }
 
-/// The number of levels before the cache of this handle, and the PUs there.
+/// The levels before the cache of this handle, and the PUs there.
 fn reach(entries: &[Entry], before: &HashMap<u32, Vec<usize>>, handle: u32) -> (u32, CpuSet) {
     let mut met = HashSet::new();
     let mut pus = CpuSet::default();

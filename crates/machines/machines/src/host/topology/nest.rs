@@ -1,9 +1,8 @@
 //! The nested sets of PUs that share something: which are kept, and their numbers.
 //!
 //! The files can contradict each other. A set that cuts an earlier set in two is omitted and
-//! reported, so any two kept sets are disjoint or nested. As in hwloc, the groups of one level are
-//! numbered in the order of a walk through the tree, in which siblings are ordered by their first
-//! PU.
+//! reported, so any two kept sets are disjoint or nested. As in hwloc, the groups of a level are
+//! numbered by a walk through the tree, with siblings ordered by their first PU.
 
 use seatmap_data::machine::import::ProfileNote;
 use seatmap_os::CpuSet;

@@ -34,7 +34,7 @@ impl NumaNodes {
             let nodes = vec![NodeCpus { os: 0, cpus: cpus.clone() }];
             return NumaNodes { nodes, distances: None };
         }
-        // As the kernel lists them, so that a node which gains CPUs below does not pass them on.
+        // As the kernel lists them, so a node which gains CPUs below does not pass them on.
         let known = found.clone();
         for node in &mut found {
             initiators(tree, node.os, &known).for_each(|near| node.cpus.extend(&near.cpus));

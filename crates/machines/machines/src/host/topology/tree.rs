@@ -1,7 +1,7 @@
 //! A tree of small files like `/sys` and `/proc`: on disk below any folder, or in memory.
 //!
-//! Links are followed only within the tree, so that a tree from another computer cannot show files
-//! of this one.
+//! Links are followed only within the tree, so a tree from another computer cannot show files of
+//! this one.
 
 use seatmap_os::CpuSet;
 use std::cell::RefCell;

@@ -166,7 +166,7 @@ fn link(
     // The reach counts from the cores; subtract the links below.
     let inner = if level == 0 { 0 } else { reach[level - 1] };
     let to_top = if level == last && levels.home_count() > 1 { TO_TOP } else { 0 };
-    // A link takes at least a tick, so that time advances.
+    // A link takes at least a tick, so time advances.
     let cycles = (reach[level] - inner).saturating_sub(to_top).max(1) as u32;
     // A machine of one package has no link between packages; its last level is on the die.
     let packages = levels.cores.iter().any(|core| core.package != levels.cores[0].package);

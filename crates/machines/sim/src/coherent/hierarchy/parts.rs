@@ -17,7 +17,7 @@ const PACKAGE_BUSY_CYCLES: [u32; 3] = [2, 11, 2];
 /// The largest root mean square of the distances, in nanoseconds, that groups and offsets may leave
 /// unexplained; a larger rest is written pair by pair.
 const LEFT_NS: f64 = 0.2;
-/// The same limit relative to the distances, so that near pairs count as much as far ones.
+/// The same limit relative to the distances, so near pairs count as much as far ones.
 const LEFT_SHARE: f64 = 0.005;
 
 /// The parts into which a profile's distances are divided.

@@ -132,7 +132,7 @@ impl Traffic {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
-    // Two words a line, so that threads share lines more often than words.
+    // Two words a line, so threads share lines more often than words.
     let word = (0..LINES, 0_u32..2)
         .prop_map(|(line, word)| line * seatmap_data::port::WORDS_PER_LINE + word);
     let step = prop_oneof![

@@ -37,7 +37,7 @@ impl Instance {
     pub fn begin(cpus: &[u32]) -> io::Result<Self> {
         let tracefs = Tracefs::open()?;
         let instances = tracefs.folder().join("instances");
-        // Serialises processes, so that none removes a new, still unlocked instance.
+        // Serialises processes, so none removes a new, still unlocked instance.
         let turn = File::open(&instances)?;
         turn.lock()?;
         sweep(&instances)?;

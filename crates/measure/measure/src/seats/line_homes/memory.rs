@@ -85,7 +85,7 @@ impl<'a> OwnMemory<'a> {
 impl Testbed for OwnMemory<'_> {
     type Error = io::Error;
 
-    /// Uses new threads, so that the calling one stays in place.
+    /// Uses new threads, so the calling one stays in place.
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> io::Result<Vec<W::Output>> {
         let own = &*self;
         let all_sit = &OnceLock::<bool>::new();

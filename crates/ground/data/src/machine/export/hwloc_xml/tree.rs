@@ -106,7 +106,7 @@ impl ObjectTree {
         }
     }
 
-    /// Inserts objects from the largest to the smallest, so that each finds its parent.
+    /// Inserts objects from the largest to the smallest, so each finds its parent.
     fn insert_levels(&mut self, topology: &Topology) -> Result<(), ProfileExportError> {
         let mut objects: Vec<HwlocObject> =
             LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
@@ -125,8 +125,8 @@ impl ObjectTree {
             self.nodes[ObjectTree::ROOT].numa_nodes.push(None);
         }
         for numa in objects_of(topology, (GROUP, |pu| pu.numa)) {
-            // `chain` puts the machine after the objects, so that a node that spans a package
-            // belongs to the package.
+            // `chain` puts the machine after the objects, so a node that spans a package belongs to
+            // the package.
             let root = self.nodes.iter_mut().filter(|node| node.pus == numa.pus);
             match objects.iter_mut().chain(root).find(|object| object.pus == numa.pus) {
                 Some(object) => object.numa_nodes.push(numa.os_index),

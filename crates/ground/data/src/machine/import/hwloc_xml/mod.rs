@@ -16,7 +16,7 @@
 //! Core distances are read from a `<distances2>` over PUs as in
 //! [`crate::machine::export::hwloc_xml`]: round trips in picoseconds. Version 1 (hwloc before 2018)
 //! has other objects and is refused. The document type is skipped, entities other than XML's own
-//! five are errors, and nothing outside the file is ever opened.
+//! five are errors, and nothing outside the file is opened.
 
 mod distances;
 mod element;
