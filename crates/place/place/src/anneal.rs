@@ -1,7 +1,7 @@
 //! Simulated annealing for many tasks, from a start by graph cuts.
 //!
 //! Cuts of a coarsened graph find the large parts of stencils, meshes and trees; annealing does the
-//! rest. Short walks choose the first temperature, which depends on the pattern.
+//! rest. Short walks choose the first temperature.
 
 mod metric;
 mod swaps;
@@ -16,10 +16,10 @@ use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 use swaps::{SwapWalk, Temperatures, Uphill};
 
-/// The first temperatures of the short walks, in units of the mean cost of a worsening swap.
+/// First temperatures of the short walks, in units of the mean cost of a worsening swap.
 const HEATS: [f64; 4] = [0.015, 0.05, 0.12, 0.3];
 
-/// A hotter walk may be worse by this factor, because it gains more from length.
+/// A hotter walk may be worse by this factor: it gains more from length.
 const HOTTER: f64 = 1.003;
 
 /// The last temperature, in units of the cost of the cheapest tenth of worsening swaps.
@@ -36,10 +36,10 @@ const CAREFUL_TIMES: u32 = 12;
 
 const MOST_STARTS: u64 = 4;
 
-/// Without a clock, one careful start is made per this many kicks.
+/// Kicks for each careful start without a clock.
 const KICKS_A_START: u64 = 5000;
 
-/// Kicks per slot and round; then a new start is better than a longer walk.
+/// Kicks per slot and round: a new start is then better than a longer walk.
 const ROUND_KICKS: u64 = 80;
 
 /// Parts of the time after the start: one per short walk, the rest for the long one.
@@ -48,16 +48,16 @@ const WALKS: u32 = 12;
 /// Equal parts of the time: annealing by groups, portfolio, annealing by distances, kicks.
 const NEAR_PARTS: u32 = 4;
 
-/// From this many slots on, annealing is better than kicks even without groups.
+/// From this many slots on, annealing beats kicks even without groups.
 const DISTANCES_FROM: usize = 1500;
 
 /// With more slots, kicks are not worth their table of tasks x PUs.
 const MOST_IN_TABLE: usize = 2048;
 
-/// From this many slots on, the levels of nested groups suffice.
+/// From this many slots on, nested groups suffice.
 const GROUPS_FROM: usize = 64;
 
-/// From this many slots on, approximate groups of a measured machine give a start.
+/// From this many slots on, approximate groups give a start.
 const NEAR_FROM: usize = 160;
 
 /// From this many slots on, the portfolio does not improve approximate groups.
@@ -105,8 +105,7 @@ impl AnnealWay {
 /// Returns the cheapest placement on nested groups found until the limit. Fixed tasks keep their
 /// slots. There must not be more tasks than slots.
 ///
-/// It restarts until the limit: with few tasks, a new start finds a better placement sooner than a
-/// longer walk.
+/// Restarts: with few tasks, a new start finds a better placement sooner than a longer walk.
 pub fn in_groups(
     traffic: &Traffic,
     fixed: &[Option<u32>],
@@ -193,7 +192,7 @@ fn near_groups(
     best
 }
 
-/// The cheaper of two starts. Kicks would take too long, and annealing gains more.
+/// The cheaper of two starts; kicks would take too long.
 fn quick_start(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let halved = recursive(problem, &mut Xoshiro::new(seed), limit);
     let halved = StartSolution::new("recursive bisection", problem, halved);
@@ -221,7 +220,6 @@ fn by_distance(
     StartSolution { solution, ..start }
 }
 
-/// Short walks at several temperatures, then a long one from the best.
 fn cooled<M: SlotMetric>(
     walk: &mut SwapWalk<M>,
     limit: &SearchLimit,

@@ -5,8 +5,8 @@ use crate::seed::inverse;
 use crate::{Problem, Traffic};
 use seatmap_data::machine::Square;
 
-/// The matrix with more zeros becomes the traffic, and its items without traffic become holes. A
-/// placement costs as much as its permutation.
+/// The matrix with more zeros becomes the traffic; items without traffic become holes. A placement
+/// costs as much as its permutation.
 pub struct AsProblem {
     pub problem: Problem,
     row_of: Vec<u32>,
@@ -53,7 +53,7 @@ impl AsProblem {
 
     pub fn is_sparse(&self) -> bool {
         let n = self.problem.slots();
-        // Fewer than half of the n (n - 1) / 2 pairs communicate.
+        // Fewer than half of the pairs communicate.
         4 * self.problem.traffic.pairs() < n * (n - 1)
     }
 

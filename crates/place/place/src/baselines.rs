@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const DRAWN: usize = 1000;
 /// Random placements if each is a run of the program.
 pub const DRAWN_BY_RUNS: usize = 24;
-/// With more tasks, costs hardly differ, and fewer random placements suffice.
+/// With more tasks, costs hardly differ, so fewer random placements suffice.
 const LARGEST_DRAWN: usize = 2000;
 
 /// Rounding may make a usual placement look dearer by this factor.
@@ -34,7 +34,7 @@ impl PlaceGround<'_> {
     }
 
     /// They ignore constraints such as fixed tasks, like users without a plan. At least one random
-    /// placement is drawn, more until the deadline.
+    /// placement is drawn.
     pub fn baselines(
         &self,
         drawn: usize,
@@ -71,8 +71,8 @@ impl PlaceGround<'_> {
         })
     }
 
-    /// The core of each PU, if the objective includes the cost of sharing one; otherwise the user
-    /// decides on sharing.
+    /// Each PU's core, if the objective includes the cost of sharing one; otherwise the user
+    /// decides.
     pub fn cores(&self) -> Option<Vec<u32>> {
         let knows = self.request.objective == Objective::Time;
         Level::Core.groups(&self.request.profile.topology, &self.pus.os).filter(|_| knows)

@@ -2,8 +2,8 @@
 
 use std::thread::{Builder, ScopedJoinHandle};
 
-/// Calls `work` with the numbers below `count`, the first on this thread. A result is `None` if its
-/// thread panicked or could not start (`ulimit -u`).
+/// Calls `work` with the numbers below `count`, the first here. `None` if a thread panicked or
+/// could not start (`ulimit -u`).
 pub fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
     let work = &work;
     std::thread::scope(|scope| {
@@ -16,7 +16,7 @@ pub fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Op
     })
 }
 
-/// The best result of searches side by side, each with its own seed; of equal ones the first.
+/// The best of searches side by side, each with its own seed; of equals the first.
 pub fn side_by_side<T: Send>(
     threads: usize,
     seed: u64,

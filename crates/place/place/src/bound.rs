@@ -17,10 +17,10 @@ pub(crate) const BOUND_PART: u32 = 4;
 /// With more slots, each task takes its cheapest slot.
 const LARGEST_ASSIGNED: usize = 512;
 
-/// The larger of two bounds: Gilmore & Lawler's ([`gilmore_lawler`]), and one from the weight that
-/// must cross between distant groups of slots.
+/// The larger of two bounds: [`gilmore_lawler`], and one from the weight that must cross between
+/// distant groups of slots.
 ///
-/// In the problem's unit. Without a deadline it is the same on every computer.
+/// In the problem's unit. The same on every computer without a deadline.
 pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
     let simple = gilmore_lawler(problem, limit);
     levels::by_levels(problem, limit).map_or(simple, |bound| simple.max(bound))
@@ -29,8 +29,8 @@ pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
 /// Gilmore's (1962) and Lawler's (1963) bound: puts each task's heaviest partners on the nearest
 /// slots, then solves the assignment.
 ///
-/// In the problem's unit. With more than 512 slots, tasks may share slots, which is faster and
-/// weaker. After the deadline, missing terms count as zero.
+/// In the problem's unit. With more than 512 slots, tasks may share slots: faster, but weaker.
+/// After the deadline, missing terms count as zero.
 pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
     if limit.is_late() {
         return 0.0;
@@ -47,7 +47,7 @@ fn partners(problem: &Problem) -> Vec<Vec<f64>> {
     (0..problem.tasks()).map(|task| problem.traffic.heaviest(task)).collect()
 }
 
-/// The nearest other slots of each slot, with their distances, possibly negative.
+/// The nearest other slots of each slot; distances may be negative.
 struct Nearest {
     others: Vec<Vec<(f64, usize)>>,
 }
@@ -82,7 +82,7 @@ impl Nearest {
     ) -> Result<(f64, Vec<usize>), f64> {
         let slots = problem.slots();
         let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
-        // Forbids a fixed task's other slots, and is finite even in a sum.
+        // Forbids a fixed task's other slots, yet sums stay finite.
         best_sum(
             problem.tasks(),
             slots,
@@ -95,8 +95,7 @@ impl Nearest {
     }
 }
 
-/// The same bound for dense matrices, which may have negative numbers. After the deadline it is
-/// crude.
+/// The same bound for dense matrices, also with negative numbers. After the deadline it is crude.
 pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     let n = qap.n();
     let mut watch = DeadlineWatch::new(limit, n * n);
@@ -105,7 +104,7 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     }
     let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(&qap.a, i))).collect();
     let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(&qap.b, i))).collect();
-    // The rearrangement inequality: large flows times small distances, also with negative numbers.
+    // The rearrangement inequality: large flows times small distances.
     distances.iter_mut().for_each(|row| row.reverse());
     best_sum(n, n, &mut watch, |i: usize, p: usize| {
         qap.a[(i, i)] * qap.b[(p, p)] + dot(&flows[i], &distances[p])
@@ -128,7 +127,7 @@ fn crude(qap: &Qap) -> f64 {
     -flows * maximum(b.iter().map(|cell| cell.abs()))
 }
 
-/// With many slots, each task on its cheapest one. `Err` has the sum so far if time is up.
+/// With many slots, each task on its cheapest one.
 fn best_sum(
     tasks: usize,
     slots: usize,

@@ -14,7 +14,7 @@ pub struct PlaceGround<'a> {
     pub pus: Pus,
     pub problem: Problem,
     pub links: Links,
-    /// The chip or section of each PU, for methods that divide tasks over them first.
+    /// The chip or section of each PU, if tasks are first divided over them.
     pub sections: Option<Vec<u32>>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> PlaceGround<'a> {
         }
         // The reported cost is in double precision.
         let cost = problem.traffic.cost(|task, with| match (pu_of[task], pu_of[with]) {
-            // The PU distance is zero; the diagonal has the cost of sharing.
+            // The diagonal has the cost of sharing a PU.
             (a, b) if a == b => f64::from(problem.distance[(a, a)]),
             (a, b) => pus.message_ns(a, b),
         });
@@ -63,12 +63,12 @@ const MOST_SLOTS: usize = 20_000;
 /// The problem of a request: slots, zones, and fixed tasks.
 ///
 /// Tasks share PUs evenly, up to a difference of one, unless more are fixed on one. Two on one PU
-/// are as far apart as the nearest PUs, or as a wakeup on one PU if known.
+/// are as far apart as the nearest PUs, or a wakeup there if known.
 fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let tasks = request.pattern.tasks;
     let n = pus.os.len();
     let shares = PuShares::of(request, pus);
-    // All PUs have as many slots as the fullest needs; zones keep tasks spread evenly.
+    // All PUs have as many slots as the fullest needs; zones keep them even.
     let copies = shares.most.iter().max().map_or(1, |most| *most as usize);
     if n * copies > MOST_SLOTS {
         return Err(PlaceError::Unfit(format!(
@@ -103,8 +103,7 @@ struct PuShares {
 }
 
 impl PuShares {
-    /// Even shares. If tasks may share PUs, fixed tasks may exceed them, and other PUs divide the
-    /// rest.
+    /// Even shares. Fixed tasks may exceed them if tasks may share PUs; other PUs divide the rest.
     fn of(request: &PlaceRequest, pus: &Pus) -> Self {
         let n = pus.os.len();
         let mut rest = request.pattern.tasks;

@@ -7,7 +7,7 @@ use crate::{PlaceError, PlaceRequest};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// The dearest becomes the bad candidate, the cheapest fill up the list.
+/// The dearest is the bad candidate, the cheapest fill the list.
 const DRAWN: usize = 1000;
 
 /// Only the first search gets the full time.
@@ -16,7 +16,7 @@ const FURTHER_SECONDS: f64 = 0.1;
 /// Further searches per requested candidate.
 const SEARCHES_EACH: u64 = 2;
 
-/// A placement with its cost by the request's objective.
+/// A placement with its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementCandidate {
     /// `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order` or `bad`.

@@ -9,8 +9,7 @@ use seatmap_data::plan::Channel;
 use std::cmp::Reverse;
 
 impl PlaceGround<'_> {
-    /// The heaviest pair first, with unused candidate lines while there are any; none if not
-    /// wanted.
+    /// The heaviest pair first, with unused candidate lines while they last; empty if not wanted.
     pub fn channels(&self, placement: &[u32]) -> Result<Vec<Channel>, PlaceError> {
         let request = self.request;
         let uses_homes = matches!(request.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore);
@@ -37,8 +36,8 @@ impl PlaceGround<'_> {
             let best = predictions
                 .iter()
                 .flat_map(|all| all.each_home(i, j))
-                // Prefers homes in the slice, then unused ones, then near ones. Without candidate
-                // lines every home is usable, and the program finds a line.
+                // Prefers homes in the slice, then unused, then near ones. Without candidate lines
+                // every home is usable, and the program finds a line.
                 .min_by_key(|(home, distance_ns)| {
                     let at = lines.and_then(|lines| lines.nearest_pu.get(*home).copied());
                     let is_used_up = lines.is_some() && free[*home].is_empty();
@@ -68,7 +67,7 @@ pub fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     if homes >= 2 {
         return Ok(homes);
     }
-    // Measuring helps only if the profile is a measurement without homes so far.
+    // Measuring helps only if the profile is a measurement without homes.
     let were_tried = model.is_some_and(|model| model.lines.is_some());
     let is_measurable = profile.origin.kind == OriginKind::Measured && !were_tried;
     Err(PlaceError::Unfit(format!(

@@ -2,8 +2,8 @@
 //!
 //! Swaps of two tasks cannot improve a good spread over nodes: a stencil's tile must move as a
 //! whole. Each cycle joins communicating tasks of one PU into pairs, pairs into fours and so on,
-//! and searches every level, from whole PUs to single tasks. Pairs keep their tasks' seats, so
-//! cycles never lose earlier gains (iterated V-cycles: Walshaw 2004; Sanders & Schulz 2011).
+//! and searches every level. Pairs keep their tasks' seats, so gains are never lost (iterated
+//! V-cycles: Walshaw 2004; Sanders & Schulz 2011).
 
 use crate::portfolio::StartSolution;
 use crate::search::{SearchLimit, Solution, Sparse, iterate};
@@ -13,7 +13,7 @@ use seatmap_data::statistics::Xoshiro;
 
 type MatchedPairs = Vec<(u32, u32)>;
 
-/// The most kicks on a level, because there are few whole PUs.
+/// The most kicks on a level: whole PUs are few.
 const MOST_KICKS: u64 = 200;
 
 /// If every PU has an even number of slots.
@@ -64,7 +64,7 @@ fn cycle(
             let is_fixed = [a, b]
                 .iter()
                 .any(|item| problem.fixed.get(*item as usize).is_some_and(Option::is_some));
-            // Pair k of the items is on pair k of the slots, so a fixed task keeps both there.
+            // Pair k of the items is on pair k of the slots: a fixed task keeps both.
             *fixed = is_fixed.then_some(pair as u32);
         }
         let above = cycle(&coarse, (0..items.len() as u32).collect(), finest, rng, limit);

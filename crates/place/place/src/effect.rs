@@ -1,10 +1,9 @@
 //! How much seats could change the observed program.
 //!
-//! A placement that costs a tenth less by a model may save a program nothing: at a thousand
-//! messages a second, messages take a few hundredths of its time. If each observed message takes
-//! the time between the farthest PUs, no plan saves more than their sum minus the time of the
-//! messages on its own seats. The CPU time of the tasks is not a bound: waking a task on another
-//! CPU is work of the kernel, and counts as the tasks' own.
+//! A placement that costs a tenth less by a model may save nothing: at a thousand messages a
+//! second, messages take a few hundredths of the time. If each message takes the time between the
+//! farthest PUs, no plan saves more than their sum minus the time on its own seats. The CPU time of
+//! the tasks is not a bound: waking a task on another CPU counts as their own.
 
 use crate::{PlaceError, PlaceRequest, Pus};
 use seatmap_data::plan::Effect;
@@ -37,7 +36,7 @@ impl<'a> MessageTimes<'a> {
         nearest_ns.is_finite().then_some(MessageTimes { pus, nearest_ns, farthest_ns })
     }
 
-    /// Two spinning tasks on one PU count like two on the nearest PUs, as in the placement.
+    /// Two spinning tasks on one PU count like two on the nearest PUs.
     fn between_ns(&self, i: usize, j: usize) -> f64 {
         if i == j && self.pus.wakeup_ns.is_none() {
             return self.nearest_ns;
@@ -46,16 +45,16 @@ impl<'a> MessageTimes<'a> {
     }
 }
 
-/// A wakeup is half a round trip. A line takes a whole one, because the sender must get it back
-/// before it can write again.
+/// A wakeup is half a round trip, a line a whole one: the sender must get it back before it can
+/// write again.
 fn message_ns(pus: &Pus, i: usize, j: usize) -> f64 {
     let round_trip_ns = pus.message_ns(i, j);
     if pus.wakeup_ns.is_some() { round_trip_ns / 2.0 } else { round_trip_ns }
 }
 
 impl PlaceRequest<'_> {
-    /// How much a placement could change the program by its messages. `None` without an observation
-    /// of known duration, or if tasks sleep and the cost of a wakeup is unknown.
+    /// The most that placement could change, by messages. `None` without an observation of known
+    /// duration, or if tasks sleep and the cost of a wakeup is unknown.
     ///
     /// # Errors
     /// [`PlaceError`]: the CPUs have no distances.

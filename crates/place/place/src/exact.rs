@@ -10,11 +10,10 @@ use std::cmp::Reverse;
 /// The most tasks worth trying.
 pub const MOST_TASKS: usize = 14;
 
-/// Depth-first branch and bound. Returns the proven cheapest placement, or `None` if the limit
-/// comes first.
+/// Depth-first branch and bound. `None` if the limit comes before the proof.
 ///
-/// Each next task, the heaviest first, tries every free slot but only one of interchangeable ones.
-/// The Gilmore-Lawler bound of the remaining tasks prunes branches.
+/// Each next task, the heaviest first, tries every free slot, of interchangeable ones only one. The
+/// Gilmore-Lawler bound of the remaining tasks prunes.
 pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     // Fixed tasks have one choice; heavy ones prune early.

@@ -8,7 +8,7 @@ use seatmap_data::statistics::Xoshiro;
 
 pub const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
-/// A request by names; the machine and the pattern live as long as the test.
+/// The machine and the pattern live as long as the test.
 pub fn request(machine: &str, pattern: &str) -> PlaceRequest<'static> {
     request_of(catalog::load(machine).unwrap(), generate(pattern).unwrap())
 }

@@ -5,10 +5,10 @@ use crate::build::PlaceGround;
 use crate::channels::{heaviest_first, homes};
 use crate::key::FloatKey;
 
-/// Puts both threads of each channel on the free PUs nearest to the home of its line (Algorithm 4
-/// of Liu et al. 2015).
+/// Puts both threads of each channel on the free PUs nearest to its line's home (Algorithm 4 of Liu
+/// et al. 2015).
 ///
-/// Channel k uses candidate line k, like a program that allocates its channels in that order.
+/// Channel k uses candidate line k.
 pub fn get_core(ground: &PlaceGround) -> Result<Vec<u32>, PlaceError> {
     let PlaceGround { request, problem, pus, .. } = ground;
     let homes = homes(request)?;

@@ -3,7 +3,7 @@
 use crate::Problem;
 use crate::seed::inverse;
 
-/// The slots of all items (tasks, then holes) during a search.
+/// The slots of items (tasks, then holes) during a search.
 pub struct ItemSlots<'a> {
     problem: &'a Problem,
     pub slot_of: Vec<u32>,
@@ -39,7 +39,7 @@ impl<'a> ItemSlots<'a> {
             || self.move_of(a, b).is_none_or(|[from, to]| zones.allow(&self.in_zone, from, to))
     }
 
-    /// The zones that a swap of a task and a hole moves the task between.
+    /// The zones between which a swap with a hole moves a task.
     fn move_of(&self, a: usize, b: usize) -> Option<[u32; 2]> {
         let zones = match [a, b].map(|item| self.is_task(item)) {
             [true, false] => [a, b],

@@ -32,8 +32,8 @@ impl PlaceRequest<'_> {
         self.use_only(chosen, || format!("a CPU of kind {}", kind.word()))
     }
 
-    /// Restricts the request to the fastest group of PUs of one kind, within 5 %, with a core for
-    /// each task, or else a PU. Returns whether each task gets a core.
+    /// Restricts it to the fastest group of PUs of one kind, within 5 %, with a core for each task,
+    /// or else a PU. Returns whether each gets a core.
     ///
     /// # Errors
     /// There are too few equal PUs, or a task is fixed on another one.
@@ -41,7 +41,7 @@ impl PlaceRequest<'_> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
         let tasks = self.pattern.tasks;
-        // Equal seats are for barriers; SMT siblings slow each other down.
+        // SMT siblings slow each other down.
         let mut fitting = [true, false].into_iter().filter_map(|by_core| {
             let group = groups.iter().find(|group| self.seats(group, by_core) >= tasks)?;
             Some((group.clone(), by_core))

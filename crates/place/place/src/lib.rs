@@ -1,10 +1,9 @@
 //! Where threads should run: objectives, bounds and searches.
 //!
-//! A [`PlaceRequest`] combines a machine's profile with a pattern. Its [`PlacementResult`] is a
-//! placement with the costs of the usual placements and a lower bound on the cost of any placement.
-//! The core is a quadratic assignment problem. Methods for trees of caches do badly on measured
-//! distances, and random starts on rings and stencils, so a portfolio of starts is refined in
-//! parallel.
+//! A [`PlaceRequest`] combines a machine's profile with a pattern. Its [`PlacementResult`] has the
+//! costs of the usual placements and a lower bound on any cost. The core is a quadratic assignment
+//! problem. Methods for trees of caches do badly on measured distances, and random starts on rings
+//! and stencils, so a portfolio of starts is refined in parallel.
 //!
 //! ```
 //! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::SearchLimit};

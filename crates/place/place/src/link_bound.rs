@@ -6,7 +6,7 @@ use crate::{Links, Problem, Traffic};
 
 /// With more tasks, the eigenvalue's cubic time is too long.
 const MOST_TASKS: usize = 256;
-/// With more tasks, the smallest cut's cubic time and quadratic table are too large.
+/// With more tasks, the smallest cut takes too much time and memory.
 const MOST_CUT: usize = 4096;
 /// Bisection steps for the eigenvalue.
 const HALVINGS: usize = 24;
@@ -34,7 +34,7 @@ pub fn link_bound(problem: &Problem, links: &Links, limit: &SearchLimit) -> f64 
     })
 }
 
-/// The largest k such that every division of n tasks has a group of at least k and at most n - k.
+/// The largest k such that every division of n tasks has a group of k to n - k.
 fn least_minority(n: usize, groups: &[usize]) -> usize {
     let largest = groups.iter().copied().max().unwrap_or(0);
     (0..=n / 2)
@@ -67,7 +67,7 @@ fn second_eigenvalue(traffic: &Traffic) -> f64 {
 /// `most`.
 fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     let n = traffic.tasks();
-    // This eigenvalue becomes larger than all others, so the least one is the Laplacian's second.
+    // This eigenvalue becomes the largest, so the least is the Laplacian's second.
     let raised = 2.0 * most / n as f64;
     let mut factor = vec![0.0; n * n];
     for i in 0..n {
@@ -102,7 +102,7 @@ fn smallest_cut(traffic: &Traffic, limit: &SearchLimit) -> Option<f64> {
         if watch.is_late() {
             return None;
         }
-        // The last two can be merged: the last task's traffic is the smallest cut between them.
+        // The last two can be merged: the last task's traffic is their smallest cut.
         let (last, before, cut) = farthest(&weight, n, &alive);
         least = least.min(cut);
         for other in &alive {

@@ -19,15 +19,15 @@ pub struct Links {
 }
 
 impl Links {
-    /// One for each group of a level with several groups, some of several cores. Without such
-    /// levels, the groups of the home model.
+    /// One per group of a level with several groups, some of several cores; without such levels,
+    /// per group of the home model.
     pub fn new(profile: &Profile, pus: &Pus) -> Self {
         let mut links = Links {
             names: Vec::new(),
             first_of_level: Vec::new(),
             of_pu: vec![Vec::new(); pus.os.len()],
         };
-        // A level with the groups of the one below adds no link.
+        // A level with the groups of the one below adds nothing.
         let mut below = Level::Core.groups(&profile.topology, &pus.os);
         for level in &Level::ALL[1..] {
             let groups = level

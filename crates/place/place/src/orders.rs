@@ -4,7 +4,7 @@ use crate::key::FloatKey;
 use seatmap_data::machine::{Matrix, Pu, Topology};
 
 /// Neighbours share as much as possible: package by package, cache by cache, SMT siblings together.
-/// If the topology has no cores, `distance` (in the order of `pus`) decides.
+/// Without cores, `distance` (in the order of `pus`) decides.
 pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     match along(topology, pus) {
         Some(order) => order.into_iter().map(|pu| pu.os).collect(),
@@ -16,7 +16,7 @@ pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
 /// cores; SMT siblings last.
 pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     let Some(order) = along(topology, pus) else { return chain(pus, distance, f64::max) };
-    // The rank of a PU in its core, of a core in its cache, or of a cache in its package.
+    // The rank of a PU in its core, a core in its cache, or a cache in its package.
     let rank =
         |pu: &Pu, group: &dyn Fn(&Pu) -> Option<u32>, member: &dyn Fn(&Pu) -> Option<u32>| {
             let mut members: Vec<Option<u32>> = order
@@ -48,7 +48,7 @@ fn along<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
     Some(order)
 }
 
-/// From the first PU, then the nearest to the last one, or the farthest from all.
+/// From the first PU, then the nearest to the last, or the farthest from all.
 fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> {
     let is_near = pick(1.0, 2.0) == 1.0;
     let mut left: Vec<usize> = (1..pus.len()).collect();

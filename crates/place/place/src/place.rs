@@ -62,7 +62,7 @@ impl PlaceRequest<'_> {
             Some(model) => time::fastest(&ground, model, lower_bound),
             None => ground.search(lower_bound)?,
         };
-        // A usual placement needs no plan, and is less likely to overload links.
+        // A usual placement needs no plan, and overloads links less.
         let mut usual = ground.named().into_iter().filter(|_| self.method == PlaceMethod::Auto);
         let as_good = usual.find_map(|(pu_of, name)| {
             let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found.cost * AS_GOOD)?;
@@ -70,7 +70,7 @@ impl PlaceRequest<'_> {
         });
         found = as_good.unwrap_or(found);
         if self.prefers_cache {
-            // The proof ignores the preference for big caches, which may cost 1 %.
+            // The proof ignores the preference for big caches.
             let before = found.cost;
             found.pu_of = ground.in_big_caches(found.pu_of, before, cost, is_allowed)?;
             found.cost = cost(&found.pu_of);
@@ -84,8 +84,8 @@ impl PlaceRequest<'_> {
         ground.answer(found, lower_bound, baselines)
     }
 
-    /// Searches by runs of the program with pinned tasks, from the baselines and the answer by
-    /// distance, until the limit or until all placements were tried.
+    /// Searches by runs with pinned tasks, from the baselines and the answer by distance, until the
+    /// limit or until all were tried.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met, or a run failed.
@@ -164,7 +164,7 @@ impl PlaceGround<'_> {
         })
     }
 
-    /// Uses the baselines only, because the search's own runs are near its start.
+    /// Uses the baselines only: the search's own runs are near its start.
     fn agreement(&self, run: &[(Vec<usize>, f64)]) -> Agreement {
         let times: Vec<f64> = run.iter().map(|(_, time_ns)| *time_ns).collect();
         let [distance, congestion] =

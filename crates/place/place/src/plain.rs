@@ -15,11 +15,10 @@ pub struct PlainSettings {
 }
 
 impl PlaceRequest<'_> {
-    /// The usual order that costs no more than an answer; `None` if there is none, or if runs
-    /// judged.
+    /// The usual order that costs no more than an answer; `None` if runs judged.
     ///
     /// Settings are named only if the program alone determines its seats: on the whole machine,
-    /// with known cores and no fixed task. Each possible order of places must cost no more.
+    /// with known cores and no fixed task. Each possible order of places must be good enough.
     ///
     /// # Errors
     /// [`PlaceError`], as [`PlaceRequest::place`].
@@ -56,8 +55,8 @@ impl PlaceRequest<'_> {
 }
 
 impl PlaceGround<'_> {
-    /// Settings with their PUs. Runtimes number places along the topology (compact) or, inside a
-    /// package, by OS number (GCC's libgomp); both must be good enough.
+    /// Runtimes number places along the topology (compact) or, inside a package, by OS number
+    /// (GCC's libgomp); both must be good enough.
     fn settings(&self) -> Vec<(&'static str, Vec<Vec<usize>>)> {
         let tasks = self.problem.tasks();
         let places = self.pus.os.len();
@@ -93,7 +92,7 @@ impl PlaceGround<'_> {
         settings
     }
 
-    /// PUs by package, and then by the OS number of their core. `None` if these are unknown.
+    /// By package, then by the OS number of the core. `None` if unknown.
     fn by_package(&self) -> Option<Vec<usize>> {
         let topology = &self.request.profile.topology;
         let os = &self.pus.os;
@@ -111,8 +110,7 @@ impl PlaceGround<'_> {
         Some(keyed.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// Alternates between packages, like Open MPI's `--map-by socket`. `None` for one package, or
-    /// if one fills up.
+    /// Like Open MPI's `--map-by socket`. `None` for one package, or if one fills up.
     fn round_robin(&self, compact: &[usize]) -> Option<Vec<usize>> {
         let topology = &self.request.profile.topology;
         let package = |row: &usize| topology.pu(self.pus.os[*row]).and_then(|pu| pu.package);

@@ -48,8 +48,8 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             if has_enough(&alive, limit) {
                 break;
             }
-            // The first of k takes a k-th, the next a (k-1)-th of the rest, so saved time goes to
-            // later ones.
+            // The first of k takes a k-th, the next a (k-1)-th of the rest, so later ones get saved
+            // time.
             let by_clock = part.part((alive.len() - at) as u32);
             // Counts are not used up, so each gets an equal part.
             let slice = SearchLimit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
@@ -66,7 +66,7 @@ fn has_enough(found: &[StartSolution], limit: &SearchLimit) -> bool {
     found.iter().any(|one| one.solution.cost <= limit.enough)
 }
 
-/// Made by the first limit (else `None`), improved until the second.
+/// Made by the first limit, improved until the second.
 fn started(
     problem: &Problem,
     name: &'static str,

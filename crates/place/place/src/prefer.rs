@@ -9,8 +9,8 @@ const TIE: f64 = 1.01;
 const MOST_TASKS: usize = 512;
 
 impl PlaceGround<'_> {
-    /// Moves the tasks that need cache to the PUs with the biggest L3, at most 1 % above `found`.
-    /// Needs are the pattern's `cache_bytes`, or else its loads.
+    /// Moves tasks that need cache to the biggest L3s, at most 1 % above `found`. Needs are the
+    /// pattern's `cache_bytes`, or else its loads.
     ///
     /// # Errors
     /// [`PlaceError::NoCacheSizes`]: the sizes of L3 caches are unknown.
@@ -30,7 +30,7 @@ impl PlaceGround<'_> {
             for change in changes(&best, &self.dies(), bytes.len()) {
                 let changed = change.of(&best);
                 let value = self.cache_value(&changed, &bytes);
-                // The margin keeps rounding errors from passing for progress.
+                // Rounding errors must not pass for progress.
                 if value > value_of_best * (1.0 + 1e-12)
                     && cost(&changed) <= found * TIE
                     && is_allowed(&changed)

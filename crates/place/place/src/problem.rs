@@ -5,9 +5,8 @@ use seatmap_data::machine::Square;
 
 /// Tasks for slots, at most one on each.
 ///
-/// PUs have several slots if there are more tasks than PUs. The searches fill free slots with
-/// *holes*, items without traffic, so every assignment is a permutation, and a move to a free slot
-/// is a swap.
+/// PUs have several slots if there are more tasks than PUs. Free slots have *holes*, items without
+/// traffic, so every assignment is a permutation, and every move a swap.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The traffic between tasks.

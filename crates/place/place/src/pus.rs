@@ -13,8 +13,8 @@ pub struct Pus {
     pub os: Vec<u32>,
     /// Round-trip nanoseconds; zero on the diagonal.
     pub distance_ns: Matrix,
-    /// If tasks sleep, a message costs this round trip of two wakeups, on the diagonal between two
-    /// tasks on one PU. `None` if tasks spin.
+    /// The round trip of two wakeups, on the diagonal for two tasks on one PU. `None` if tasks
+    /// spin.
     pub wakeup_ns: Option<Matrix>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Predictions<'a> {
         })
     }
 
-    /// The round trip over a line of a home; `None` for SMT siblings, or without a prediction.
+    /// The round trip over a line of a home; `None` for SMT siblings.
     pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
         // SMT siblings share the innermost cache: their line does not pass its home.
         let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];

@@ -1,7 +1,6 @@
 //! Where the ranks of a job should run: on which node of a cluster, and on which of its CPUs.
 //!
-//! MPI reorders nothing: [`export`] writes files that make launchers start the ranks in their
-//! places.
+//! MPI reorders nothing: [`export`] writes files by which launchers start ranks in their places.
 //!
 //! | module | holds |
 //! |---|---|

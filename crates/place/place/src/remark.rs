@@ -10,7 +10,7 @@ use seatmap_data::machine::{CoreKind, Nearness, PairStatus};
 use seatmap_data::plan::{Agreement, Objective, Plan};
 use std::collections::HashSet;
 
-/// Links busier than without a plan by this factor get a remark.
+/// Links busier by this factor than without a plan get a remark.
 const CLEARLY_MORE: f64 = 1.1;
 
 /// A fact that the user should know besides the cost.
@@ -128,7 +128,7 @@ pub enum LinkObjective {
 }
 
 impl PlacementRemark {
-    /// A remark on the busiest links, in the OS's order and as planned, if the latter is clearly
+    /// A remark on the busiest links in the OS's order and as planned, if the latter is clearly
     /// busier.
     ///
     /// # Errors
@@ -166,8 +166,7 @@ impl PlaceRequest<'_> {
             })
     }
 
-    /// The remarks on an answer, in reading order. Searching with the other use of SMT takes a part
-    /// of `time`.
+    /// The remarks in reading order. Searching with the other use of SMT takes a part of `time`.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -258,7 +257,7 @@ impl PlaceRequest<'_> {
             return Ok(None);
         }
         let is_one_each = self.one_per.is_some();
-        // If no core is shared, a core for each task is the same placement.
+        // If no core is shared, a core each is the same placement.
         let is_looked_at = self.has_other_way() && (is_one_each || shared > 0);
         let other = if is_looked_at {
             Some([answer.cost, self.other_way(time.part(OTHER_WAY_PART))?.cost])
@@ -288,7 +287,7 @@ impl PlaceRequest<'_> {
         (unknown > 0).then_some(PlacementRemark::EqualityUnknown { unknown, cpus: cpus.len() })
     }
 
-    /// Stacked CPUs have a hypervisor's time slice as distance, and their tasks never run at once.
+    /// Their distance is a hypervisor's time slice, and their tasks never run at once.
     fn stacked(&self, plan: &Plan) -> Option<PlacementRemark> {
         let distance = self.profile.core_distance.as_ref()?;
         let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();
@@ -303,12 +302,12 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The fewest cores with several tasks, given each core's hardware threads, most first.
+/// Given each core's hardware threads, most first.
 fn least_sharing(threads: &[usize], tasks: usize) -> usize {
     let all: usize = threads.iter().sum();
     let mut rest = tasks.saturating_sub(threads.len());
     if tasks > all {
-        // Extra tasks first fill cores with several threads, two per thread.
+        // Extra tasks first fill cores with several threads.
         let several: Vec<usize> = threads.iter().copied().filter(|threads| *threads > 1).collect();
         let others = (tasks - all).saturating_sub(several.iter().sum());
         return (several.len() + others).min(threads.len());

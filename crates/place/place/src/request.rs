@@ -6,7 +6,7 @@ use seatmap_data::machine::{CoreKind, Profile, Wakeups};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Objective;
 
-/// Where should the tasks of a pattern run on a machine?
+/// The pattern to place, the machine, and the rules.
 #[derive(Clone, Debug)]
 pub struct PlaceRequest<'a> {
     /// The machine, with core distances.
@@ -99,8 +99,8 @@ pub enum PlaceMethod {
 }
 
 impl<'a> PlaceRequest<'a> {
-    /// A request by distance and bytes on all PUs, for one second on one thread; by wakeups if the
-    /// pattern was observed by them and the machine's are known.
+    /// By distance and bytes on all PUs, for one second on one thread; by wakeups if the pattern
+    /// was observed by them and the machine's are known.
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
         PlaceRequest {
             profile,
@@ -162,8 +162,8 @@ impl<'a> PlaceRequest<'a> {
         })
     }
 
-    /// The usable PUs: one per core for one task per core. Sections use up the only kind of zone,
-    /// so with them one task per group means one PU per group.
+    /// One per core for one task per core. Sections use up the only kind of zone, so with them one
+    /// task per group means one PU per group.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
         let pus = match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {
@@ -194,7 +194,7 @@ impl<'a> PlaceRequest<'a> {
     }
 }
 
-/// Whether a profile has the costs of a wakeup on one CPU and between two.
+/// Whether the costs of a wakeup on one CPU and between two are known.
 pub fn knows_wakeups(profile: &Profile) -> bool {
     profile.wakeups.as_ref().is_some_and(Wakeups::tell_one_from_two)
 }

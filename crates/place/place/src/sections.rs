@@ -6,8 +6,8 @@ use seatmap_data::machine::{Profile, Square};
 use seatmap_data::statistics::words::{counted, joined};
 use std::borrow::Cow;
 
-/// Packages (or NUMA nodes, or the home model's groups) for a partition, arcs of equal length for
-/// pizza slices.
+/// Packages (or NUMA nodes, or the home model's groups) for a partition, equal arcs for pizza
+/// slices.
 pub fn sections(request: &PlaceRequest, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
     match request.method {
         PlaceMethod::Partition => chips(request, pus).map(Some),
@@ -69,7 +69,7 @@ fn divided(
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// Crossings decide first: in multiples of the largest distance.
+/// In multiples of the largest distance.
 const CROSSING: f32 = 1000.0;
 
 fn shares(
@@ -112,7 +112,7 @@ fn components(problem: &Problem) -> Vec<usize> {
 }
 
 impl PlaceGround<'_> {
-    /// The weight between sections, and all; `None` without sections.
+    /// The weight between sections, and all, if there are sections.
     pub fn crossing(&self, pu_of: &[usize]) -> Option<(f64, f64)> {
         let section_of_pu = self.sections.as_ref()?;
         let mut crossing = 0.0;
@@ -125,8 +125,7 @@ impl PlaceGround<'_> {
         Some((crossing, all))
     }
 
-    /// The problem to search: with sections, their tasks spread evenly, and a price on crossings
-    /// above every distance.
+    /// With sections, their tasks are spread evenly, and crossings cost more than every distance.
     pub fn searched(&self) -> Result<Cow<'_, Problem>, PlaceError> {
         let is_partition = self.request.method == PlaceMethod::Partition;
         Ok(match &self.sections {

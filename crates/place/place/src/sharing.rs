@@ -19,8 +19,7 @@ pub struct CoreSharing {
 }
 
 impl PlaceRequest<'_> {
-    /// The number of usable cores; `None` if none has several usable hardware threads, or if cores
-    /// are unknown.
+    /// Usable cores; `None` if unknown, or if none has several usable hardware threads.
     pub fn smt_cores(&self) -> Option<usize> {
         let topology = &self.profile.topology;
         let allowed = self.allowed()?;
@@ -73,7 +72,7 @@ impl PlaceRequest<'_> {
         Some(self.cpus.clone().unwrap_or_else(|| known.pus.clone()))
     }
 
-    /// One PU per group: that of a fixed task, or else the first.
+    /// That of a fixed task, or else the first.
     ///
     /// # Errors
     /// The cores are unknown or fewer than the tasks, or tasks are fixed on two hardware threads of

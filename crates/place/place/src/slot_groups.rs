@@ -5,11 +5,11 @@ use seatmap_data::machine::Square;
 
 /// Slots in nested groups: the smallest group with both slots decides their distance.
 ///
-/// It replaces a table of all distances: 1 GiB for 16,384 slots. Groups may differ in size.
+/// Replaces a table of all distances: 1 GiB for 16,384 slots. Groups may differ in size.
 #[derive(Clone, Debug)]
 pub struct SlotGroups {
     pub(crate) order: Vec<u32>,
-    /// Innermost first; the last one has a single group.
+    /// Innermost first; the last has a single group.
     pub(crate) levels: Vec<GroupLevel>,
     /// A slot's number in each group, the innermost in the lowest bits.
     pub(crate) code: Vec<u32>,
@@ -34,13 +34,12 @@ const ROWS_SAMPLED: usize = 64;
 /// Distances of different levels differ by this factor.
 const GAP: f32 = 1.15;
 
-/// Groups with larger mean deviations are useless: meshes have gaps between distances, but no
-/// groups.
+/// Beyond it groups are useless: meshes have gaps between distances, but no groups.
 const MOST_DEVIATION: f64 = 0.1;
 
 impl SlotGroups {
-    /// Equal groups, innermost level first: members per group, and distances between slots that
-    /// meet at the level. `None` if these differ in length or are empty, or with too many slots.
+    /// Equal groups, innermost first: members per group, and distances at the level. `None` if
+    /// these differ in length or are empty, or with too many slots.
     pub fn uniform(sizes: &[usize], distances: &[f64]) -> Option<Self> {
         if sizes.len() != distances.len() {
             return None;
@@ -81,7 +80,7 @@ impl SlotGroups {
         (is_divided && groups.deviation(problem) <= MOST_DEVIATION).then_some(groups)
     }
 
-    /// The mean relative deviation from the true distances, by samples.
+    /// The mean relative deviation from true distances, by samples.
     fn deviation(&self, problem: &Problem) -> f64 {
         let step = self.slots().div_ceil(ROWS_SAMPLED).max(1);
         let mut sum = 0.0;
@@ -255,7 +254,7 @@ fn sampled(distance: &Square<f32>) -> Vec<f32> {
     rows.flat_map(|row| others(distance, row).map(|(_, distance)| *distance)).collect()
 }
 
-/// The distances, ascending; `None` if there are too many for a hierarchy.
+/// Ascending; `None` if too many for a hierarchy.
 fn distinct(distance: &Square<f32>) -> Option<Vec<f32>> {
     let mut known: Vec<f32> = Vec::new();
     for distance in sampled(distance) {

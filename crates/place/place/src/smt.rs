@@ -50,7 +50,7 @@ impl PlaceRequest<'_> {
 
     /// Whether both uses of SMT are possible, and the user named no level.
     pub fn has_other_way(&self) -> bool {
-        // Simulations would need more runs, and the named methods do not support it.
+        // Simulations would need more runs, and these methods do not support it.
         let is_sum = self.objective != Objective::Simulated && self.method == PlaceMethod::Auto;
         let is_named = matches!(self.smt, SmtUse::OnePer(_));
         is_sum && !is_named && self.has_core_each() && !self.fixes_share_a_core()

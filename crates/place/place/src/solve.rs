@@ -11,7 +11,7 @@ use crate::portfolio::{StartSolution, portfolio, refine};
 use crate::search::{Dense, Qap, SearchEngine, SearchLimit, Solution, iterate, tabu};
 use seatmap_data::statistics::Xoshiro;
 
-/// A bound may miss an equal cost by this factor, in single precision.
+/// A bound in single precision may miss an equal cost by this factor.
 pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
 /// The result of a search.
@@ -38,9 +38,8 @@ pub struct Solved {
     pub method: String,
 }
 
-/// The cheapest placement by weight x distance: by V-cycles if PUs have several slots, by annealing
-/// if many slots form groups or there are thousands, otherwise by the portfolio, with a proof for
-/// few tasks.
+/// By weight x distance: by V-cycles if PUs have several slots, by annealing if many slots form
+/// groups or there are thousands, otherwise by the portfolio, with a proof for few tasks.
 pub fn cheapest(
     problem: &Problem,
     lower_bound: f64,

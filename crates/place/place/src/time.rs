@@ -4,12 +4,12 @@
 //!
 //! work / (speed x share) + round trips of messages.
 //!
-//! `speed` is that of the PU alone, relative to the fastest; `share` is the part that a hardware
-//! thread keeps while other threads of its core have tasks. Each message costs both of its tasks
-//! the round trip between their seats: the line goes there, and must return before the next write.
-//! Tasks that sleep until a message comes pay wakeups instead: two messages are one round trip, so
-//! each costs half, charged to both seats, or once to a shared seat. The slowest seat's time is the
-//! placement's cost; the sum over all seats breaks ties.
+//! `speed` is the PU's alone, relative to the fastest; `share` is what a hardware thread keeps
+//! while others of its core have tasks. Each message costs both of its tasks the round trip between
+//! their seats: the line goes there, and must return before the next write. Tasks that sleep until
+//! a message comes pay wakeups instead: two messages are one round trip, so each costs half,
+//! charged to both seats, or once to a shared seat. The slowest seat's time is the placement's
+//! cost; the sum over all seats breaks ties.
 
 mod bound;
 mod exact;
@@ -47,7 +47,7 @@ pub struct TimeModel<'a> {
     pub distance_ns: Cow<'a, Matrix>,
     /// The cost of a message between two tasks on one PU.
     pub same_ns: Vec<f64>,
-    /// Each task's work on a PU of speed 1.
+    /// Each task's work at speed 1.
     pub work_ns: Vec<f64>,
     /// The speed of each PU with the rest of its core idle.
     pub speed: Vec<f64>,
@@ -55,7 +55,7 @@ pub struct TimeModel<'a> {
     pub core: Vec<usize>,
     /// The cores.
     pub cores: Vec<Core>,
-    /// The most tasks on a PU: one if PUs suffice, unless sharing may pay, as for sleeping tasks.
+    /// One if PUs suffice, unless sharing may pay, as for sleeping tasks.
     pub most: u32,
     /// The group of each PU, if groups may have only one task.
     pub group: Option<Vec<u32>>,
@@ -66,15 +66,14 @@ pub struct TimeModel<'a> {
 /// How much a core's hardware threads slow each other down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
-    /// The number of its hardware threads, including unusable ones.
+    /// Its hardware threads, including unusable ones.
     pub threads: u32,
     /// The full core's work, relative to one thread alone.
     pub gain: f64,
 }
 
 impl Core {
-    /// The part of its speed that each busy thread keeps: the gain grows linearly from one thread
-    /// to all.
+    /// The part of its speed that each busy thread keeps: the gain grows linearly.
     pub fn share(self, busy: u32) -> f64 {
         match busy {
             0 | 1 => 1.0,
@@ -144,7 +143,7 @@ impl<'a> TimeModel<'a> {
         if a == b { self.same_ns[a] } else { self.distance_ns[(a, b)] }
     }
 
-    /// The work that each PU adds to its core, the lower ones first, relative to one thread alone.
+    /// What each PU adds to its core's work, the lower ones first, relative to one thread.
     fn added_work(&self) -> Vec<f64> {
         let mut met = vec![0_u32; self.cores.len()];
         self.core
@@ -197,7 +196,7 @@ fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     (core.into_iter().map(|at| at as usize).collect(), cores)
 }
 
-/// The gain is what the slowest of these threads keeps while all PUs work.
+/// What the slowest of these threads keeps while all work.
 fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     if threads.len() < 2 {
         return Core { threads: 1, gain: 1.0 };
@@ -259,7 +258,7 @@ pub(crate) fn fastest(ground: &PlaceGround, model: &TimeModel, floor: f64) -> Fo
     let is_small = model.tasks() <= MOST_TASKS;
     let part = if is_small { until.part(SMALL_PART) } else { until };
     let starts = start::starts(ground, model, &part);
-    // A single tree proves few tasks; the search only gives it a first bound.
+    // A single tree proves few tasks.
     let threads = if is_small { 1 } else { request.threads };
     let (_, pu_of, name) = side_by_side(
         threads,

@@ -4,7 +4,7 @@ use crate::bound::descending;
 
 /// The traffic between all pairs of tasks, in compressed rows.
 ///
-/// Core distances are symmetric, so only the sum of both directions matters.
+/// Core distances are symmetric, so only both directions' sum matters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     first: Vec<usize>,
@@ -70,7 +70,7 @@ impl Traffic {
         self.first.len() - 1
     }
 
-    /// A task's partners with the weight of both directions, ascending.
+    /// Partners with the weight of both directions, ascending.
     pub fn of(&self, task: usize) -> impl ExactSizeIterator<Item = (usize, f64)> + '_ {
         let row = self.first[task]..self.first[task + 1];
         self.with[row.clone()]
@@ -115,7 +115,7 @@ impl Traffic {
         self.of(task).map(|(_, weight)| weight).sum()
     }
 
-    /// The weights of a task's edges, the heaviest first.
+    /// The weights of a task's edges, heaviest first.
     pub(crate) fn heaviest(&self, task: usize) -> Vec<f64> {
         descending(self.of(task).map(|(_, weight)| weight).collect())
     }
@@ -139,7 +139,7 @@ impl Traffic {
 fn by_end(edges: &[(u32, u32, f64)], tasks: usize) -> (Vec<(u32, f64)>, Vec<usize>) {
     let mut end_of = vec![0; tasks + 1];
     edges.iter().for_each(|(_, to, _)| end_of[*to as usize + 1] += 1);
-    // A counting sort: `end_of[task]` is the start of the part, and insertions move it.
+    // A counting sort: insertions move the start `end_of[task]`.
     (0..tasks).for_each(|task| end_of[task + 1] += end_of[task]);
     let mut arriving = vec![(0, 0.0); edges.len()];
     for (from, to, weight) in edges {

@@ -82,7 +82,7 @@ impl<'a> Trials<'a> {
         while !self.is_over(&best) {
             here = self.descend(here, &mut rng)?;
             best = better(best, here);
-            // Continues from the best, because runs are few and expensive.
+            // Runs are few and expensive.
             here = self.kicked(&best, &mut rng)?;
         }
         Ok((best, false))
@@ -101,7 +101,7 @@ impl<'a> Trials<'a> {
         self.limit.ends_at(best.cost) || best.cost <= self.judge.floor_ns
     }
 
-    /// Moves to the best of a batch of random neighbours while one is better.
+    /// Moves to the best of a batch of random neighbours while better.
     fn descend(&mut self, mut here: Solution, rng: &mut Xoshiro) -> Result<Solution, PlaceError> {
         'moves: loop {
             let mut neighbours = self.neighbours(&here.slot_of);

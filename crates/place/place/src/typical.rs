@@ -9,8 +9,8 @@ use seatmap_data::statistics::Xoshiro;
 pub const DRAWN: usize = 101;
 
 impl PlaceRequest<'_> {
-    /// The placement with the median cost of [`DRAWN`] random ones, and that cost. It ignores all
-    /// constraints except for the PUs. With `judge`, the program runs under each.
+    /// The random placement of median cost among [`DRAWN`], and its cost, without constraints
+    /// except for the PUs. With `judge`, the program runs under each.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine, or a run failed.

@@ -4,8 +4,8 @@ use crate::build::count;
 
 /// Groups of slots with their fewest and most tasks.
 ///
-/// Zones express three constraints: at most one task per core, even numbers of tasks per PU (the
-/// mean rounded down or up), and chips with equal shares.
+/// They express three constraints: at most one task per core, even numbers per PU (the mean rounded
+/// down or up), and chips with equal shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// The zone of each slot.

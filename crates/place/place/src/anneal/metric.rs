@@ -6,7 +6,7 @@ use crate::{Problem, SlotGroups, seed};
 pub trait SlotMetric {
     fn code(&self, slot: u32) -> u32;
     fn apart(&self, a: u32, b: u32) -> f64;
-    /// A slot usually very near another one; `draw` decides.
+    /// A slot usually very near another; `draw` decides.
     fn near(&self, slot: u32, draw: u64) -> u32;
     /// Whether an item costs the same on both slots.
     fn are_alike(&self, a: u32, b: u32) -> bool;

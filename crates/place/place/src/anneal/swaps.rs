@@ -6,7 +6,7 @@ use crate::search::{LimitClock, SearchLimit, Solution};
 use crate::seed::inverse;
 use seatmap_data::statistics::Xoshiro;
 
-/// Without a table: a swap's work grows with the partners, not the slots.
+/// Without a table: a swap's work grows with the partners only.
 pub struct SwapWalk<'a, M> {
     traffic: &'a Traffic,
     fixed: &'a [Option<u32>],
@@ -30,7 +30,7 @@ pub struct Uphill {
     pub small: f64,
 }
 
-/// Distances between readings of the clock: about a millisecond.
+/// Distances between clock readings: about a millisecond.
 const LOOKS_BETWEEN: usize = 1 << 17;
 
 const LOGARITHMS: usize = 1 << 12;
@@ -55,7 +55,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         self.traffic.cost(|a, b| self.metric.apart(self.code_of[a], self.code_of[b]))
     }
 
-    /// Recomputes the cost, because the running sum has rounding errors.
+    /// Recomputes the cost, because the sum has rounding errors.
     pub fn solution(&self) -> Solution {
         Solution { cost: self.computed_cost(), slot_of: self.slot_of.clone() }
     }
@@ -93,7 +93,8 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         }
     }
 
-    /// A task and an item near a partner of it; `None` if they may not swap or are on alike slots.
+    /// A task and an item near one of its partners; `None` if they may not swap or are on alike
+    /// slots.
     #[inline]
     fn drawn(&self, rng: &mut Xoshiro) -> Option<(usize, usize)> {
         let draw = rng.bits();
@@ -120,7 +121,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         self.cost += change;
     }
 
-    /// The costs of worsening swaps; `None` if no drawn swap is one.
+    /// The costs of worsening swaps, if a drawn swap is one.
     pub fn uphill(&self, rng: &mut Xoshiro) -> Option<Uphill> {
         let mut worse: Vec<f64> = (0..DRAWN)
             .filter_map(|_| self.drawn(rng))
@@ -191,7 +192,7 @@ mod tests {
     use proptest::prelude::*;
     use seatmap_data::machine::Square;
 
-    /// Swaps at a fixed temperature, checking each change against the whole cost.
+    /// Checks each change against the whole cost.
     fn add_up<M: SlotMetric>(
         walk: &mut SwapWalk<M>,
         rng: &mut Xoshiro,

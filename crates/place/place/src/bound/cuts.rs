@@ -6,7 +6,7 @@ use super::spread::{least_over_groups, spread};
 use crate::Traffic;
 use crate::search::SearchLimit;
 
-/// Below this number of units, floats represent sums of weights exactly enough.
+/// Below this number of units, floats represent sums exactly enough.
 const MOST_UNITS: f64 = 1e8;
 
 pub struct Cuts<'a> {

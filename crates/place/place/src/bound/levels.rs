@@ -8,22 +8,22 @@ use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
 use std::cmp::Reverse;
 
-/// With more tasks or slots, cubic time is too long.
+/// With more, cubic time is too long.
 const MOST_TASKS: usize = 256;
 const MOST_SLOTS: usize = 512;
-/// The divisions to try, those with the widest gaps.
+/// Divisions to try, with the widest gaps.
 const MOST_DIVISIONS: usize = 4;
-/// The smallest gap that counts, in units of the largest distance.
+/// Smallest gap, in units of the largest distance.
 const SMALLEST_GAP: f64 = 0.03;
 /// The first relative change of a price, and the rounds, each with half the change.
 const FIRST_CHANGE: f64 = 0.4;
 const LATER_CHANGE: f64 = 0.1;
 const HALVINGS: usize = 2;
 const SKEWS: usize = 40;
-/// The first hoped-for relative gain, and the failures that halve it.
+/// First hoped-for relative gain, and the failures that halve it.
 const FIRST_HOPE: f64 = 0.05;
 const PATIENCE: usize = 4;
-/// Rounds the bound down, because its sums have rounding errors.
+/// Rounds the bound down against rounding errors.
 const ROUNDED_DOWN: f64 = 1e-9;
 
 struct Division {
@@ -37,7 +37,7 @@ struct Division {
 ///
 /// The cost is, for each division, a price times the crossing weight, plus the cost by the
 /// remaining distances, which may be negative. [`Cuts::least`] bounds the former, Gilmore & Lawler
-/// the latter. Any prices give a valid bound; a search improves them.
+/// the latter. Any prices give a valid bound; a search improves it.
 pub fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let is_small = problem.tasks() <= MOST_TASKS && problem.slots() <= MOST_SLOTS;
     if !is_small || !has_amounts(problem) || limit.is_late() {
@@ -75,7 +75,7 @@ struct Levels<'a> {
 
 #[derive(Clone)]
 struct Prices {
-    /// The price of a unit of weight between groups, for each division.
+    /// The price of a unit of weight between groups, by division.
     crossing: Vec<f64>,
     /// The price that slot a pays for its distance to b above one half: (a, b) is -(b, a).
     skew: Square<f64>,
@@ -114,7 +114,7 @@ impl Levels<'_> {
         best
     }
 
-    /// If others use a slot more than it uses them, it becomes dearer to them. Steps are Polyak's
+    /// A slot used by others more than it uses them becomes dearer to them. Steps are Polyak's
     /// (1969), towards a slightly better bound.
     fn skewed(&self, prices: &mut Prices, mut best: f64, limit: &SearchLimit) -> f64 {
         let n = self.distance.n();
@@ -217,7 +217,7 @@ fn capacity(problem: &Problem, is_in: impl Fn(usize) -> bool) -> usize {
     slots.iter().zip(&zones.most).map(|(slots, most)| (*slots).min(*most as usize)).sum()
 }
 
-/// Two groups that become one, with the first one's number.
+/// Two groups that join, with the first one's number.
 struct Join {
     groups: [usize; 2],
     height: f64,
@@ -246,8 +246,7 @@ fn joins(distance: &Square<f64>) -> Vec<Join> {
         }
         sizes[kept] = both;
         for at in &alive {
-            // Only groups whose neighbour joined search anew, because means never fall below the
-            // least.
+            // Only groups whose neighbour joined search anew: means never fall below the least.
             if *at == kept || nearest[*at] == kept || nearest[*at] == gone {
                 nearest[*at] = nearest_of(&mean, &alive, *at);
             }

@@ -86,8 +86,8 @@ fn girth(traffic: &Traffic, apart: &[Vec<u32>]) -> usize {
     for steps in apart {
         for task in (0..traffic.tasks()).filter(|task| steps[*task] != u32::MAX) {
             let nearer = traffic.of(task).filter(|(with, _)| steps[*with] + 1 == steps[task]);
-            // Two shortest paths make an even cycle, or a shorter one; an edge between vertices of
-            // equal distance makes an odd one.
+            // Two shortest paths make an even cycle, or a shorter one; an edge between equal
+            // distances makes an odd one.
             if nearer.count() > 1 {
                 girth = girth.min(2 * steps[task] as usize);
             }

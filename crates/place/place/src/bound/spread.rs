@@ -11,7 +11,7 @@ const ROUNDS: std::ops::RangeInclusive<usize> = 8..=60;
 /// Tasks and pairs visited by all rounds: about 0.1 s.
 const LOOKS: usize = 1 << 23;
 
-/// The factor e^STEP lengthens a full edge in each round.
+/// Lengthens a full edge by e^STEP in each round.
 const STEP: f64 = 0.35;
 
 /// A task spreads if its price is at most this factor times the lowest.
@@ -20,13 +20,13 @@ const NEARLY_CHEAPEST: f64 = 1.1;
 /// Packing ends at this part of the maximum.
 const ENOUGH: f64 = 0.98;
 
-/// Paths must be able to raise the bound by this factor.
+/// Paths must raise the bound by this factor.
 const WORTH_IT: f64 = 1.01;
 
 /// Keeps rounding errors from overfilling an edge.
 const UNUSED: f64 = 1e-9;
 
-/// A lower bound on the weight between groups of at most these numbers of tasks.
+/// A lower bound on the weight between groups of at most these sizes.
 ///
 /// Flow between two groups crosses at least once, so flow that fits into the edges' weights bounds
 /// the cut. If a task sends flow to s - 1 others, at least s minus the largest capacity cross.
@@ -46,7 +46,7 @@ pub fn spread(traffic: &Traffic, capacities: &[usize], known: f64, limit: &Searc
     if are_full {
         return bound.max(known);
     }
-    // Few tasks bound little, because the largest group may hold all of them.
+    // Few tasks bound little: the largest group may hold all.
     let of_all = packed(traffic, capacities, f64::INFINITY, limit, |_| false);
     bound.max(of_all).max(known)
 }
@@ -95,7 +95,7 @@ struct Packing {
     most: f64,
     ways: Vec<Way>,
     from: Vec<Vec<(usize, usize)>>,
-    /// The demand of each task for each other one, row by row.
+    /// Each task's demand for each other one, row by row.
     demand: Vec<f64>,
 }
 
@@ -135,7 +135,7 @@ impl Packing {
         if full > 0.0 { self.crossings / full } else { 0.0 }
     }
 
-    /// The stars with prices of at most `dearest` times the lowest. `None` if time is up.
+    /// The stars with prices of at most `dearest` times the lowest.
     fn stars(
         &mut self,
         capacity: usize,
@@ -156,8 +156,8 @@ impl Packing {
         Some(stars)
     }
 
-    /// Sends flow along these paths, filling the fullest edge by `share`, and lengthens loaded
-    /// edges. `false` if nothing was sent.
+    /// Fills the fullest edge of these paths by `share`, and lengthens loaded edges. `false` if
+    /// nothing was sent.
     fn send(&mut self, stars: &[Star], capacity: usize, share: f64, step: f64) -> bool {
         let mut load = vec![0.0; self.ways.len()];
         let mut below = vec![0.0; self.tasks];
@@ -228,7 +228,7 @@ impl Packing {
         for way in &self.ways {
             let left = 0.5 * (way.weight - way.flow * part).max(0.0);
             let [a, b] = way.ends;
-            // Each end gets half, because both keep their largest demands inside.
+            // Each end gets half: both keep their largest demands inside.
             self.demand[a * self.tasks + b] += left;
             self.demand[b * self.tasks + a] += left;
         }
@@ -240,8 +240,8 @@ impl Packing {
     }
 }
 
-/// The demand that crosses in every division. For a task in a group of s, `beyond` has at s - 1 its
-/// demands without the s - 1 largest.
+/// The demand that crosses in every division. `beyond` has, for each task and s - 1, its demands
+/// without the s - 1 largest.
 ///
 /// Groups smaller than the largest leave more outside: the least sum over groups, with the cheapest
 /// tasks for each.
@@ -263,10 +263,9 @@ fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
     if least.is_finite() { sure + least } else { sure }
 }
 
-/// The least sum over groups with these capacities that hold all tasks, given the amount of a group
-/// by its tasks; infinite if the tasks do not fit.
+/// The least sum over groups with these capacities, given a group's amount by its tasks; infinite
+/// if the tasks do not fit.
 pub fn least_over_groups(tasks: usize, capacities: &[usize], by_size: &[f64]) -> f64 {
-    // By the number of tasks in the groups so far.
     let mut least = vec![f64::INFINITY; tasks + 1];
     least[0] = 0.0;
     for capacity in capacities {

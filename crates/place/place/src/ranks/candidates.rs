@@ -47,7 +47,7 @@ impl RankRequest<'_> {
         }
         let mut kept: Vec<RankCandidate> = Vec::new();
         for candidate in all {
-            // Of equal orders, block is easier to set up than the search's own.
+            // Of equal orders, block is easier to set up.
             let is_new =
                 kept.iter().all(|other| other.plan.node_of_rank != candidate.plan.node_of_rank);
             if is_new && self.allows(&candidate.plan.node_of_rank) {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 type Talk = Vec<(usize, usize, u64)>;
 
-/// The CPUs of each rank, by the cheapest placement found on each node's core distances; in order
-/// without distances.
+/// The CPUs of each rank, by the cheapest placement on each node's core distances; in order without
+/// distances.
 pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Vec<Vec<u32>> {
     let traffic = request.traffic();
     let mut ranks_of = BTreeMap::<usize, Vec<usize>>::new();
@@ -18,7 +18,7 @@ pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Ve
         ranks_of.entry(*node).or_default().push(rank);
     }
     let mut cpus = vec![Vec::new(); node_of.len()];
-    // Equal nodes whose ranks communicate alike share one answer.
+    // Equal nodes whose ranks communicate alike share an answer.
     let mut known = Vec::<(&RankNode, Talk, Vec<Vec<u32>>)>::new();
     for (at, (node, ranks)) in ranks_of.iter().enumerate() {
         let own = &request.nodes.nodes[*node];

@@ -37,7 +37,7 @@ impl RankNode {
         known.map_or(self.cpus, |known| known.pus.len())
     }
 
-    /// An order in which neighbours share as much as possible, or else the numerical one.
+    /// Neighbours share as much as possible; else the numerical order.
     pub fn compact(&self) -> Vec<u32> {
         let known = self
             .profile

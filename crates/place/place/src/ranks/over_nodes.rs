@@ -11,7 +11,7 @@ use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BTreeSet;
 
-/// With more seats, an assignment's cubic time is too long.
+/// With more seats, cubic time is too long.
 const MOST_ASSIGNED: usize = 512;
 
 /// The bound may take 1/`BOUND_PART` of the time.
@@ -22,7 +22,7 @@ const DRAWN: usize = 100;
 /// The rounding of sums in single precision.
 const ROUNDED: f64 = 1.0 + 1e-6;
 
-/// Ranks on nodes, with the facts known about that assignment.
+/// Ranks on nodes, and facts about that assignment.
 #[derive(Clone, Debug, Default)]
 pub struct NodeAssignment {
     /// The node of each rank.
@@ -187,8 +187,8 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
     Problem { traffic, distance: request.nodes.distance_ns.clone(), pu_of_slot, zones, fixed }
 }
 
-/// As [`gilmore_lawler`]. With too many seats, each rank takes its best node, with the nearest
-/// seats for its heaviest partners.
+/// As [`gilmore_lawler`]. With too many seats, each rank takes its best node, its heaviest partners
+/// the nearest seats.
 fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
     if problem.slots() <= MOST_ASSIGNED {
         return gilmore_lawler(problem, limit);

@@ -212,7 +212,7 @@ impl RankPlan {
             let ranks = counted(ranks, "rank");
             return Err(format!("{ranks}; 1 to {MOST_RANKS} are supported"));
         }
-        // Names go into launchers' files and a shell script.
+        // Names go into launchers' files and a script.
         if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
             return Err(format!("'{name}' is not a host name"));
         }

@@ -66,7 +66,7 @@ impl<'a> RankRequest<'a> {
         }
     }
 
-    /// Longer messages than the measured size count as several.
+    /// Messages above the measured size count as several.
     pub(crate) fn traffic(&self) -> Traffic {
         // Smaller messages cost about as much as the measured size.
         let whole = f64::from(self.nodes.message_bytes.max(1));

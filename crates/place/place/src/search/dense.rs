@@ -4,11 +4,11 @@ use super::{DeadlineWatch, MatrixPair, Qap, SWAPS_BETWEEN_CHECKS, SearchEngine, 
 use crate::key::{FloatKey, minimum};
 use seatmap_data::statistics::Xoshiro;
 
-/// A permutation with the change of the cost by each swap of two items.
+/// A permutation with the change of the cost by each swap.
 ///
 /// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), with u and v the
-/// differences of two rows (Taillard 1991). One streaming pass does this and finds the best swap of
-/// each row. One matrix is stored permuted, to be read in order.
+/// differences of two rows (Taillard 1991). One streaming pass also finds the best swap of each
+/// row. One matrix is stored permuted, to be read in order.
 #[derive(Clone)]
 pub struct Dense {
     n: usize,
@@ -25,7 +25,7 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// `None` if the deadline comes before the table of changes is complete.
+    /// `None` if the deadline comes before the table is complete.
     pub fn new(qap: &Qap, place_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let n = qap.n();
         let mut engine = Dense {

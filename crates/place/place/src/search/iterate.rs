@@ -19,7 +19,7 @@ pub struct Solution {
 ///
 /// Kicks grow from 3 swaps to a third of the items while nothing improves, and shrink to 3 on
 /// success (Stuetzle 2006, with the growing strength of Benlic & Hao 2013). After 40 failures per
-/// item, it shakes the state by one kick per item.
+/// item, it shakes the state.
 pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     engine.descend(limit);
     engine.save();

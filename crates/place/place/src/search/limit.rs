@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 pub struct SearchStop(Arc<AtomicBool>);
 
 impl SearchStop {
-    /// Ends all searches with this switch in their limits.
+    /// Ends all searches with this switch.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -36,8 +36,7 @@ pub struct SearchLimit {
 impl SearchLimit {
     /// A limit of this much time from now.
     pub fn seconds(seconds: f64) -> Self {
-        // Too large a number for a duration means no deadline; NaN and negative numbers mean no
-        // time.
+        // Too large a number means no deadline; NaN and negative numbers mean no time.
         let time = if seconds > 0.0 {
             Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
         } else {
@@ -77,8 +76,8 @@ impl SearchLimit {
         is_stopped || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The first `1/parts` of the remaining time. Kicks are per search, so that answers do not
-    /// depend on others.
+    /// The first `1/parts` of the remaining time. Kicks are per search, so answers do not depend on
+    /// others.
     pub fn time_part(&self, parts: u32) -> Self {
         SearchLimit { kicks: self.kicks, ..self.part(parts) }
     }
@@ -132,7 +131,7 @@ impl SearchTime {
         }
     }
 
-    /// Leaves one of `parts` parts to another search. Kicks are per search.
+    /// Leaves one of `parts` parts to another search.
     pub fn without_part(self, parts: u32) -> SearchLimit {
         match self {
             SearchTime::Seconds(seconds) => {
@@ -146,7 +145,7 @@ impl SearchTime {
 /// Between readings of the clock: about 10 microseconds.
 const WORK_BETWEEN_LOOKS: usize = 1 << 16;
 
-/// Reads the clock now and then, because that takes as long as a small step.
+/// Reads the clock now and then: that takes as long as a small step.
 #[derive(Debug)]
 pub struct DeadlineWatch<'a> {
     limit: &'a SearchLimit,
@@ -162,7 +161,7 @@ impl<'a> DeadlineWatch<'a> {
         DeadlineWatch { limit, steps_a_look, steps: 0, is_late: false }
     }
 
-    /// Counts a step, and returns whether time was up at the latest reading.
+    /// Counts a step; whether time was up at the latest reading.
     pub fn is_late(&mut self) -> bool {
         if self.steps.is_multiple_of(self.steps_a_look) {
             self.is_late = self.is_late || self.limit.is_late();
@@ -172,7 +171,7 @@ impl<'a> DeadlineWatch<'a> {
     }
 }
 
-/// How much of a limit is used up, for temperatures.
+/// The used part of a limit, for temperatures.
 #[derive(Debug)]
 pub struct LimitClock<'a> {
     limit: &'a SearchLimit,
@@ -188,7 +187,7 @@ impl<'a> LimitClock<'a> {
         LimitClock { limit, began: Instant::now(), steps }
     }
 
-    /// The used part after these steps: from 0 to 1, or more after the deadline.
+    /// The used part after these steps: 0 to 1, or more after the deadline.
     pub fn done(&self, steps: u64) -> f64 {
         if self.steps == 0 || self.limit.is_late() {
             return 1.0;

@@ -1,7 +1,7 @@
 //! Engines with kicks and descents to local optima, and methods that use them.
 //!
-//! Two engines store the change of the cost by each swap: [`Sparse`] in a table of task x PU (for
-//! few partners, zones, thousands of tasks), [`Dense`] for all pairs (for matrices without zeros).
+//! Two engines store each swap's change of the cost: [`Sparse`] in a table of task x PU (for few
+//! partners, zones, thousands of tasks), [`Dense`] for all pairs (for matrices without zeros).
 //! [`Tour`] has better steps for rings and pipelines.
 
 mod dense;
@@ -24,8 +24,8 @@ use qap::MatrixPair;
 use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
-/// Swaps per item after which a descent recomputes its sums. Rounding errors may make useless swaps
-/// look helpful: a descent without progress since then ends.
+/// Swaps per item after which a descent recomputes its sums, because rounding errors make useless
+/// swaps look helpful. A descent without progress since then ends.
 const SWAPS_BETWEEN_CHECKS: usize = 8;
 
 const WEAKEST: usize = 3;
@@ -46,7 +46,7 @@ pub trait SearchEngine {
     fn strengths(&self) -> Range<usize> {
         WEAKEST..(self.items() / 3).max(WEAKEST + 1)
     }
-    /// Swaps two random items, if allowed, or makes a similar change.
+    /// Swaps two random items, if allowed, or the like.
     fn kick(&mut self, rng: &mut Xoshiro);
     /// Swaps until no swap helps, or until the deadline.
     fn descend(&mut self, limit: &SearchLimit);

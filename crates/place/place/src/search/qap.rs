@@ -74,7 +74,7 @@ impl MatrixPair {
         MatrixPair { b, ..self.clone() }
     }
 
-    /// The symmetric parts for `sign` 1, the antisymmetric ones for -1.
+    /// The symmetric parts for `sign` 1, antisymmetric for -1.
     fn of(a: &Square<f64>, b: &Square<f64>, sign: f64) -> Self {
         let [a, b] =
             [a, b].map(|m| Square::from_fn(m.n(), |i, j| 0.5 * (m[(i, j)] + sign * m[(j, i)])));
@@ -100,7 +100,7 @@ impl MatrixPair {
         others - 4.0 * a[(i, j)] * b[(i, j)]
     }
 
-    /// The vectors by which other changes move. Call it before the swap.
+    /// The vectors by which other changes move. Call before the swap.
     pub fn differences(&self, r: usize, s: usize, u: &mut [f64], v: &mut [f64]) {
         let flows = self.a.row(r).iter().zip(self.a.row(s));
         u.iter_mut().zip(flows).for_each(|(u, (r, s))| *u = r - s);

@@ -5,11 +5,11 @@ use crate::Problem;
 use crate::item_slots::ItemSlots;
 use seatmap_data::statistics::Xoshiro;
 
-/// A placement with the cost of every task on every PU while all others stay.
+/// A placement with the cost of every task on every PU while others stay.
 ///
 /// A swap changes the cost by a sum of four cells, and then only the rows of the two tasks'
-/// partners. Items with a changed row or seat wait in a queue, because pairs of unchanged items
-/// cannot have become better.
+/// partners. Items with a changed row or seat wait in a queue: other pairs cannot have become
+/// better.
 pub struct Sparse<'a> {
     problem: &'a Problem,
     items: ItemSlots<'a>,
@@ -26,8 +26,8 @@ pub struct Sparse<'a> {
 }
 
 impl<'a> Sparse<'a> {
-    /// Starts from an assignment of all items (tasks, then holes). `None` if the deadline comes
-    /// before the table is complete.
+    /// Starts from all items (tasks, then holes). `None` if the deadline comes before the table is
+    /// complete.
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let cost = problem.cost(&slot_of);
         let mut engine = Sparse {
@@ -106,7 +106,7 @@ impl<'a> Sparse<'a> {
                     change += weight * (2.0 * f64::from(near[there]) - own - other);
                 }
             }
-            // Rounding could make a swap inside a PU look like a gain.
+            // Rounding could make this look like a gain.
             if change < best && there != here && self.items.may_swap(task, item) {
                 (best, partner) = (change, Some(item));
             }

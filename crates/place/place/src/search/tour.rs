@@ -9,15 +9,15 @@ use chain::{chain, neighbours};
 use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
-/// The longest of the two pieces that a kick exchanges.
+/// The longest piece that a kick exchanges.
 const LONGEST_KICK: usize = 30;
 /// The free jump from the end of a pipeline's tour to its start.
 const NOWHERE: u32 = u32::MAX;
 
-/// The placement of a single ring or pipeline with equal edges: a tour of slots.
+/// A ring or pipeline with equal edges, as a tour of slots.
 ///
-/// Steps reverse a stretch (2-opt, Croes 1958), move a short piece (Or-opt), or replace a slot with
-/// an unused one.
+/// Steps reverse a stretch (2-opt, Croes 1958), move a piece (Or-opt), or replace a slot with an
+/// unused one.
 pub struct Tour<'a> {
     problem: &'a Problem,
     weight: f64,
@@ -35,13 +35,12 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// Smaller changes, in units of the largest distance, are rounding errors, which would go in
-/// circles.
+/// Smaller changes, in units of the largest distance, are rounding errors.
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {
-    /// `None` unless the traffic is a single ring or pipeline with equal edges, all assignments are
-    /// allowed, and the deadline leaves time for the neighbours of all slots.
+    /// `None` unless the traffic is one ring or pipeline with equal edges, all assignments are
+    /// allowed, and time suffices for the neighbours.
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);
         let (tasks, weight) = chain(problem).filter(|_| problem.zones.are_free() && !is_fixed)?;
@@ -162,7 +161,7 @@ impl SearchEngine for Tour<'_> {
         &self.slot_of
     }
 
-    /// Few exchanges disturb a tour enough (Martin, Otto & Felten 1991).
+    /// Few exchanges suffice (Martin, Otto & Felten 1991).
     fn strengths(&self) -> Range<usize> {
         1..4
     }
@@ -235,7 +234,7 @@ mod tests {
 
     fn circle(slots: usize) -> Square<f32> {
         let angle = |i: usize| i as f64 * std::f64::consts::TAU / slots as f64;
-        // The order of numbers must not be a tour.
+        // The order of numbers is not a tour.
         let at = |i: usize| angle((i * 7) % slots);
         Square::from_fn(slots, |i, j| (200.0 * ((at(i) - at(j)) / 2.0).sin().abs()) as f32)
     }

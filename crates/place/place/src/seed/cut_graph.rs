@@ -8,11 +8,11 @@ pub struct CutGraph {
     first: Vec<u32>,
     edges: Vec<(u32, f64)>,
     pub size: Vec<u32>,
-    /// The cost of each node on the second side, relative to the first.
+    /// Each node's cost on the second side, relative to the first.
     pub bias: Vec<f64>,
 }
 
-/// Merges nodes of at most `largest` items together, on one side.
+/// Nodes that were merged on one side.
 pub struct JoinedNodes<'a> {
     graph: &'a CutGraph,
     largest: u32,
@@ -85,7 +85,7 @@ impl CutGraph {
 
     /// Merges each node with a neighbour, preferring heavy edges and small nodes (the rating of
     /// Holtgrewe, Sanders & Schulz 2010). Remaining nodes with few neighbours merge with a
-    /// neighbour's neighbour, the only partner for leaves of a tree. Sides stay apart.
+    /// neighbour's neighbour, the only partner for a tree's leaves.
     pub fn joined<'a>(
         &'a self,
         largest: u32,
@@ -140,7 +140,7 @@ impl CutGraph {
             members[*new as usize].push(node as u32);
         }
         let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size, bias };
-        // The cell of the edge to each node in the current row.
+        // Each node's cell in the current row.
         let mut cell_of = vec![usize::MAX; nodes];
         for (new, members) in members.iter().enumerate() {
             let row = graph.edges.len();

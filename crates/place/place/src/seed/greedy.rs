@@ -6,8 +6,8 @@ use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
 use std::cmp::Reverse;
 
-/// Puts the busiest task in the middle of the machine, and then always the task with the most
-/// traffic to placed ones on its cheapest free slot. `None` if the deadline comes first.
+/// Puts the busiest task in the middle of the machine, then always the task with the most traffic
+/// to placed ones on its cheapest free slot. `None` if the deadline comes first.
 pub fn greedy(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
     let mut watch = DeadlineWatch::new(limit, problem.slots());
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
@@ -37,7 +37,7 @@ fn strongest(pull: &[f64], slot_of: &[u32]) -> Option<usize> {
     waiting.max_by_key(|task| (FloatKey(pull[*task]), Reverse(*task)))
 }
 
-/// The cheapest slot, or without placed partners the slot nearest to all free ones.
+/// Without placed partners, the slot nearest to all free ones.
 fn cheapest(problem: &Problem, task: usize, slot_of: &[u32], free: &[bool]) -> Option<usize> {
     let seated: Vec<(usize, f64)> =
         problem.traffic.of(task).filter(|(with, _)| slot_of[*with] != u32::MAX).collect();

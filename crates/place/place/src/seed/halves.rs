@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 /// Divides slots in two compact halves, or at a clear gap near the middle.
 ///
-/// The two slots farthest apart attract the others; then pairs change sides while that helps, until
-/// the deadline. A PU's slots stay together if there are several PUs.
+/// The two slots farthest apart attract the others; then pairs change sides while that helps. A
+/// PU's slots stay together if there are several PUs.
 pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
     let mut of_pu = BTreeMap::<u32, Vec<u32>>::new();
     slots
@@ -87,7 +87,7 @@ fn to_side(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
 
 const MOST_SAMPLED: usize = 128;
 
-/// The widest gap in the middle half if above a third of the range, or else the middle.
+/// The widest gap in the middle half, if above a third of the range, or else the middle.
 fn gap(keys: &[f64]) -> usize {
     let n = keys.len();
     let range = keys[n - 1] - keys[0];
@@ -96,7 +96,6 @@ fn gap(keys: &[f64]) -> usize {
     widest.filter(|(width, _)| *width > range / 3.0).map_or(n / 2, |(_, cut)| cut)
 }
 
-/// Exchanges pairs while the distances inside both sides fall.
 fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &SearchLimit) {
     let mut watch = DeadlineWatch::new(limit, (left.len() + right.len()).pow(2));
     for _ in 0..left.len() + right.len() {
@@ -105,7 +104,7 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Search
         }
         let from_left = gains(problem, left, right);
         let from_right = gains(problem, right, left);
-        // Compares several, because exchanging the two best may change nothing.
+        // Exchanging the two best may change nothing.
         let lefts = best(&from_left);
         let rights = best(&from_right);
         let pairs = lefts.iter().flat_map(|a| rights.iter().map(move |b| (*a, *b)));

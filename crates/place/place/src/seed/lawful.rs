@@ -3,10 +3,9 @@
 use crate::key::FloatKey;
 use crate::{Problem, Zones};
 
-/// The nearest assignment with fixed tasks on their slots and allowed numbers of tasks in the
-/// zones.
+/// The nearest assignment that fixed tasks and zones allow.
 ///
-/// Tasks leave full zones, or enter empty ones, one at a time, by the cheapest move.
+/// Tasks leave full zones, or enter empty ones, one by one, by the cheapest move.
 pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     put_fixed(&problem.fixed, &mut slot_of);
     for _ in 0..problem.slots() {
@@ -28,7 +27,7 @@ pub fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     }
 }
 
-/// With more partners to visit, some moves for the first zone suffice.
+/// With more partners, some moves suffice.
 const MOST_LOOKS: usize = 1 << 20;
 
 struct ZoneCounts<'a> {

@@ -1,8 +1,8 @@
 //! Starts for searches.
 //!
-//! No single start wins on all machines and patterns, and random starts do badly on rings and
-//! stencils. Three good starts, each refined, come within a fraction of a percent of the best known;
-//! a spectral order and the order of numbers beside them gained nothing on 67 instances.
+//! No single start wins everywhere, and random starts do badly on rings and stencils. Three good
+//! starts, each refined, come within a fraction of a percent of the best known; a spectral order
+//! and the order of numbers gained nothing on 67 instances.
 
 mod cut_graph;
 mod greedy;
@@ -23,7 +23,7 @@ pub use recursive::{nested, recursive};
 use crate::{Problem, Zones};
 use seatmap_data::statistics::Xoshiro;
 
-/// Items in one order on slots in another order.
+/// Items in one order on slots in another.
 pub fn in_order(items: &[u32], slots: &[u32]) -> Vec<u32> {
     let mut slot_of = vec![0; items.len()];
     items.iter().zip(slots).for_each(|(item, slot)| slot_of[*item as usize] = *slot);
@@ -41,7 +41,7 @@ pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     let mut slot_of: Vec<u32> = (0..problem.slots() as u32).collect();
     rng.shuffle(&mut slot_of);
     if !problem.zones.are_free() {
-        // A plain shuffle rarely meets many small zones' bounds, and repairs would be biased.
+        // A plain shuffle rarely meets many small zones' bounds, and repairs are biased.
         slot_of = in_zones(&problem.zones, problem.tasks(), &slot_of);
         // Zone minimums came first, so their tasks must be random too.
         rng.shuffle(&mut slot_of[..problem.tasks()]);

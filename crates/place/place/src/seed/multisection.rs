@@ -28,12 +28,11 @@ const GROWN: usize = 8;
 /// On the smallest graph, and on larger ones.
 const PASSES: [usize; 2] = [10, 6];
 
-/// Puts the items (tasks, then holes) on nested groups: first over the outermost groups with little
-/// traffic between them, then inside each (global multisection: von Kirchbach, Schulz & Traeff
-/// 2020).
+/// Puts the items (tasks, then holes) on the outermost groups with little traffic between them,
+/// then inside each (global multisection: von Kirchbach, Schulz & Traeff 2020).
 ///
-/// The level at which two tasks meet decides their distance, so a cut can ignore items outside.
-/// After the deadline, items are divided in their order.
+/// The level where two tasks meet decides their distance, so a cut ignores items outside. After the
+/// deadline, items are divided in their order.
 pub fn multisection(
     traffic: &Traffic,
     groups: &SlotGroups,
@@ -97,7 +96,7 @@ impl<'a> ItemDivider<'a> {
     }
 
     /// Whether each item is in the second set; the first has `first_items`. `bias` is an item's
-    /// cost in the second set relative to the first, because of items outside.
+    /// cost in the second relative to the first, by items outside.
     ///
     /// After the deadline, items are divided in their order.
     pub fn second(
@@ -156,8 +155,8 @@ fn evened(mut second: Vec<bool>, first_items: usize) -> Vec<bool> {
     second
 }
 
-/// Cuts a smaller graph, and improves on this one; `sides` are an earlier cut. Only at depth 0 must
-/// sides have their exact sizes.
+/// Cuts a smaller graph, then improves; `sides` are an earlier cut. Only at depth 0 must sides have
+/// exact sizes.
 fn cut(
     graph: &CutGraph,
     first_items: i64,
@@ -195,7 +194,7 @@ fn cut(
     grown.min_by_key(|(rank, _)| *rank).map_or_else(Vec::new, |(_, second)| second)
 }
 
-/// Grows from the nodes with the highest biases, or a random one, along the heaviest edges.
+/// Grows from the highest biases, or a random node, along the heaviest edges.
 fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     let mut second = vec![true; graph.nodes()];
     let mut pull = graph.bias.clone();

@@ -17,8 +17,8 @@ const LEAST_APART: f64 = 1e-9;
 /// Divides the machine in distant halves and the tasks in sets with little traffic between them,
 /// down to single slots.
 ///
-/// This is dual recursive bipartitioning (Pellegrini 1994) on measured distances, level by level,
-/// so that a cut knows the side of each partner outside.
+/// Dual recursive bipartitioning (Pellegrini 1994) on measured distances, level by level, so a cut
+/// knows the side of each partner outside.
 pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Vec<u32> {
     let n = problem.slots();
     // A slot in the middle of each item's current set.
@@ -45,7 +45,7 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
     lawful(problem, middle_of)
 }
 
-/// Slots in the order of repeated bisection: neighbours are near each other.
+/// In the order of repeated bisection: neighbours are near.
 pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
     let mut order: Vec<u32> = Vec::with_capacity(problem.slots());
     let mut open = vec![(0..problem.slots() as u32).collect::<Vec<_>>()];
@@ -78,7 +78,7 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
         .unwrap_or(0)
 }
 
-/// The cost of the second half over the first, because of partners outside.
+/// The cost of the second half over the first, by partners outside.
 fn pull(
     problem: &Problem,
     item: u32,

@@ -26,8 +26,7 @@ const HOPELESS: usize = 50;
 
 impl<'a> TwoSides<'a> {
     /// Passes move each node at most once, the largest gain first, also at a loss, and keep the
-    /// best prefix (Fiduccia & Mattheyses 1982). A side may end with up to `slack` items more or
-    /// less.
+    /// best prefix (Fiduccia & Mattheyses 1982). A side may end up to `slack` items off.
     pub fn improved(
         graph: &'a CutGraph,
         second: Vec<bool>,
@@ -139,7 +138,7 @@ impl<'a> TwoSides<'a> {
         }
     }
 
-    /// An edge across the cut counts for a move of its ends, others against it.
+    /// An edge across the cut counts for a move, others against it.
     fn sign(&self, node: usize, with: u32) -> f64 {
         if self.second[with as usize] == self.second[node] { -1.0 } else { 1.0 }
     }

@@ -4,14 +4,13 @@ use super::TimeModel;
 use crate::bound::{descending, dot};
 use crate::key::minimum;
 
-/// With more cells of tasks x PUs x partners, partners are not matched with PUs.
+/// With more cells of tasks x PUs x partners, partners are not matched.
 const MOST_LOOKS: usize = 1 << 26;
 /// With more cells, tasks are not matched with PUs.
 const MOST_CELLS: usize = 1 << 20;
 
-/// A lower bound on the slowest seat's time in nanoseconds: the larger of the total work divided by
-/// the cores' joint speed, and the best matching of tasks with own seats and the cheapest messages
-/// there.
+/// In nanoseconds: the larger of the total work divided by the cores' joint speed, and the best
+/// matching of tasks with own seats and the cheapest messages there.
 pub fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
     let tasks = model.tasks();
@@ -40,7 +39,7 @@ struct Cell {
 
 struct Floor<'a> {
     model: &'a TimeModel<'a>,
-    /// The distances from each PU, nearest first; only the nearest if partners are not matched.
+    /// Nearest first; only the nearest if partners are not matched.
     near_ns: Vec<Vec<f64>>,
     /// Whether each partner is on another PU, the heaviest on the nearest.
     is_matched: bool,
@@ -92,10 +91,10 @@ fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
     near
 }
 
-/// The total work, plus messages at the least speed, divided by the speed of as many PUs as tasks.
+/// Total work, plus messages at the least speed, divided by the speed of as many PUs as tasks.
 ///
-/// The sum over seats of speed x time is the work plus speed x messages, and the slowest seat's
-/// time is at least that sum divided by the sum of speeds.
+/// The sum over seats of speed x time is the work plus speed x messages; the slowest seat's time is
+/// at least that divided by the sum of speeds.
 fn by_work(model: &TimeModel, messages: f64) -> f64 {
     let mut best_of_core = vec![0.0_f64; model.cores.len()];
     let mut slowest = f64::INFINITY;
@@ -135,7 +134,7 @@ fn can_match(cells: &[f64], rows: usize, columns: usize, most: f64) -> bool {
     (0..rows).all(|row| augment(cells, columns, most, row, &mut row_of))
 }
 
-/// Moves other rows. Breadth first, because depth first needs a deep stack for thousands of rows.
+/// Breadth first: depth first needs a deep stack.
 fn augment(
     cells: &[f64],
     columns: usize,
@@ -164,7 +163,7 @@ fn augment(
     false
 }
 
-/// Reassigns the columns of a path, from the free one back to the root's.
+/// Reassigns a path's columns, from the free one back to the root's.
 fn settle(root: usize, free: usize, came_from: &[Option<usize>], row_of: &mut [Option<usize>]) {
     let mut column = free;
     while let Some(before) = came_from[column] {

@@ -11,8 +11,7 @@ pub const MOST_TASKS: usize = 9;
 
 const BETTER: f64 = 1.0 - 1e-9;
 
-/// A placement that no other beats; `None` if the limit ended the search. Each visit of a partial
-/// placement counts as a kick.
+/// `None` if the limit ended the search. Each visit of a partial placement counts as a kick.
 pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
@@ -47,7 +46,7 @@ pub fn weights_ns(model: &TimeModel) -> Vec<f64> {
         .collect()
 }
 
-/// The first equivalent core for each: exchanging the two, thread by thread, changes no time.
+/// The first equivalent core for each: exchanging the two changes no time.
 fn alike(model: &TimeModel) -> Vec<usize> {
     let threads: Vec<Vec<usize>> = (0..model.cores.len())
         .map(|core| (0..model.pus()).filter(|pu| model.core[*pu] == core).collect())
@@ -104,7 +103,7 @@ impl Tree<'_> {
         self.is_over = self.limit.kicks == 0 || self.limit.is_late();
         self.limit.kicks -= u64::from(!matches!(self.limit.kicks, 0 | u64::MAX));
         let Some(task) = self.order.get(depth).copied() else {
-            // Lifting and putting leaves rounding errors, and a proof needs fresh sums.
+            // Lifting and putting leaves rounding errors.
             let ns = self.seating.renewed().score().most;
             if ns < self.best_ns * BETTER {
                 (self.best_ns, self.best) = (ns, self.seating.pu_of().to_vec());

@@ -26,7 +26,7 @@ impl Score {
             return true;
         }
         let rounding = if other.sum.is_finite() { ROUNDING * other.sum } else { 0.0 };
-        // A hundredth, so that a chain of such steps hardly climbs.
+        // A hundredth, so that chains of such steps hardly climb.
         self.most <= other.most + 0.01 * margin && self.sum < other.sum - rounding
     }
 }
@@ -186,7 +186,7 @@ impl<'a> TimedPlacement<'a> {
             .unwrap_or(0)
     }
 
-    /// After thousands of changes, the sums have rounding errors.
+    /// After many changes, the sums have rounding errors.
     pub(super) fn renewed(&self) -> Self {
         TimedPlacement::of(self.model, &self.pu_of)
     }

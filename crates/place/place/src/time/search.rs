@@ -10,7 +10,7 @@ pub type NamedStart = (Vec<usize>, &'static str);
 
 pub type Searched = (Score, Vec<usize>, &'static str);
 
-/// Descends from all starts. Half of the kicks go to the better half, the rest to the best.
+/// Half of the kicks go to the better half, the rest to the best.
 pub fn search(
     model: &TimeModel,
     starts: &[NamedStart],
@@ -103,7 +103,7 @@ impl<'a> Climber<'a> {
         }
     }
 
-    /// Changes seats of the slowest seat and its partners first, then all.
+    /// The slowest seat and its partners first, then all.
     fn descend(&mut self, rng: &mut Xoshiro) {
         self.seating = self.seating.renewed();
         self.score = self.seating.score();

@@ -11,7 +11,7 @@ use crate::portfolio::portfolio;
 use crate::search::SearchLimit;
 use std::cmp::Reverse;
 
-/// Each start by distance takes 1/`DISTANCE_PART` of the time.
+/// Each takes 1/`DISTANCE_PART` of the time.
 const DISTANCE_PART: u32 = 10;
 
 /// Heavy tasks first; the best by distance on all and on the fastest seats; the usual placements.

@@ -44,7 +44,7 @@ pub fn write(plan: &RankPlan) -> Result<String, RankExportError> {
     ))
 }
 
-/// As patterns of `case`; the plan's reader excluded pattern characters.
+/// As patterns of `case`; names have no pattern characters.
 fn patterns(plan: &RankPlan, node: &str) -> String {
     let mut patterns = vec![node.to_owned()];
     if host_names::stands_for_one(node, &plan.nodes) {

@@ -8,11 +8,11 @@ use crate::search::{DeadlineWatch, SearchLimit};
 /// More neighbours hardly improve tours (Johnson & McGeoch 1997).
 const NEAR: usize = 10;
 
-/// The tasks along the single ring or pipeline of the traffic, and the weight of its edges.
+/// The tasks along the single ring or pipeline, and the weight of its edges.
 pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
     let traffic = &problem.traffic;
     let n = traffic.tasks();
-    // Few tasks are solved exactly. One or two partners each mean rings and pipelines.
+    // Few tasks are solved exactly.
     if n < 8 || (0..n).any(|task| !(1..=2).contains(&traffic.degree(task))) {
         return None;
     }

@@ -6,7 +6,7 @@ use super::{NOWHERE, Tour};
 const LONGEST_PIECE: usize = 3;
 
 impl Tour<'_> {
-    /// Reverses `length` slots, or the rest of the tour if shorter, which gives the same tour.
+    /// Reverses `length` slots, or the rest of the tour if shorter: the same tour.
     pub(super) fn turn(&mut self, from: usize, length: usize) {
         let n = self.tour.len();
         let (from, length) =
@@ -65,7 +65,7 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves the piece after the slot `to` positions on, straight or reversed.
+    /// Moves it after the slot `to` positions on, straight or reversed.
     fn try_piece(&mut self, start: usize, length: usize, to: usize) -> bool {
         let n = self.tour.len();
         let before = self.at(start + n - 1);
