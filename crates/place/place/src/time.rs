@@ -143,7 +143,7 @@ impl<'a> TimeModel<'a> {
         if a == b { self.same_ns[a] } else { self.distance_ns[(a, b)] }
     }
 
-    /// What each PU adds to its core's work, the lower ones first, relative to one thread.
+    /// The work each PU adds to its core, the lower ones first, relative to one thread.
     fn added_work(&self) -> Vec<f64> {
         let mut met = vec![0_u32; self.cores.len()];
         self.core
@@ -196,7 +196,7 @@ fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     (core.into_iter().map(|at| at as usize).collect(), cores)
 }
 
-/// What the slowest of these threads keeps while all work.
+/// The part that the slowest of these threads keeps while all work.
 fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     if threads.len() < 2 {
         return Core { threads: 1, gain: 1.0 };

@@ -1,9 +1,9 @@
 //! A gate for a program's speed: compares head with base over several benchmarks, and judges a
 //! limit.
 //!
-//! Two runs differ by more than most slowdowns, and shared runners by 20 % between jobs. So base
-//! and head run by turns in one job, in the blocks of [`mod@crate::tune::bench`]; a slowdown needs
-//! a whole interval above the limit.
+//! Two runs differ by more than most slowdowns, shared runners by 20 % between jobs. So base and
+//! head run by turns in one job, in the blocks of [`mod@crate::tune::bench`]; a slowdown needs a
+//! whole interval above the limit.
 //!
 //! | module | does |
 //! |---|---|

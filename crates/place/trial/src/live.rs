@@ -1,9 +1,9 @@
 //! Seats for a running program: it is observed, seats are tried, and kept only if shown to be
 //! better.
 //!
-//! Decisions are separate from actions. A [`LiveEngine`] takes [`ProgramEvent`]s (an observation,
-//! the reading of a period) and returns [`Decision`]s. Without a clock or threads, it decides the
-//! same when a log is replayed. A [`Conductor`] carries them out.
+//! A [`LiveEngine`] takes [`ProgramEvent`]s (an observation, the reading of a period) and returns
+//! [`Decision`]s. Without a clock or threads, it decides the same when a log is replayed. A
+//! [`Conductor`] carries them out.
 //!
 //! | module | contents |
 //! |---|---|

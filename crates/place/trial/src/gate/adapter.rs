@@ -1,7 +1,7 @@
 //! Reads the reports of benchmark libraries: times in seconds by name.
 //!
-//! If possible, the adapter requests a report file. An unknown unit, a reading that is not above 0,
-//! or a report without benchmarks is an error.
+//! If possible, the adapter requests a report file. Unknown units, readings not above 0, and
+//! reports without benchmarks are errors.
 
 mod criterion;
 mod go_test;
@@ -26,7 +26,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The most benchmarks in one report.
 pub const MOST_BENCHMARKS: usize = 10_000;
 
-/// The word in a command that stands for the report file.
+/// Stands for the report file in a command.
 pub const OUTPUT: &str = "{output}";
 
 const FILE: &str = "report.json";
@@ -83,7 +83,7 @@ impl fmt::Display for Adapter {
 }
 
 impl Adapter {
-    /// The command, with the options that write its report into this folder.
+    /// The command with options that write its report into this folder.
     pub fn reporting(self, command: &Contestant, folder: &Path) -> Contestant {
         let file = folder.join(FILE);
         let mut launcher = command.launcher.clone();
@@ -205,7 +205,7 @@ fn seconds(name: &str, value: f64, unit: &str) -> Result<f64, AdapterError> {
     let scale = match unit {
         "ps" => 1e-12,
         "ns" => 1e-9,
-        // Both the micro sign and the Greek letter are used.
+        // The micro sign and the Greek letter.
         "us" | "\u{b5}s" | "\u{3bc}s" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-benchmarks/1";
 
-/// The word in a command for the program of each side.
+/// Stands for the side's program in a command.
 pub const BINARY: &str = "{binary}";
 
 /// The most benchmarks of one file.
@@ -21,7 +21,7 @@ pub const MOST_BENCHMARKS: usize = 1000;
 
 const MOST_BLOCKS: usize = 100_000;
 
-/// The longest time of a benchmark's runs: one week, in seconds.
+/// One week, in seconds.
 const LONGEST_S: f64 = 604_800.0;
 
 /// The benchmarks of a program in two versions: base and the newer head.
@@ -144,7 +144,7 @@ pub struct PlannedBenchmark {
     pub words: [Vec<OsString>; 2],
     /// The metric.
     pub metric: Metric,
-    /// The benchmark library whose report has the readings, if any.
+    /// The library whose report has the readings, if any.
     pub adapter: Option<Adapter>,
     /// Whether lower or higher readings are better, if known.
     pub better: Option<Better>,
@@ -181,7 +181,7 @@ impl BenchmarksFile {
         warmup: u16,
     ) -> Self {
         let texts = texts(words);
-        // No command line contains a NUL byte, which cannot be quoted.
+        // No command line has a NUL byte, which cannot be quoted.
         let line = shlex::try_join(texts.iter().map(String::as_str)).unwrap_or_default();
         let benchmark = Benchmark {
             name: name.map_or_else(|| texts.join(" "), str::to_owned),
@@ -195,7 +195,7 @@ impl BenchmarksFile {
         BenchmarksFile { format, benchmarks: vec![benchmark], ..BenchmarksFile::default() }
     }
 
-    /// Reads the file and checks that its parts are consistent.
+    /// Reads and checks the file.
     ///
     /// # Errors
     /// [`BenchmarksFileError`].

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The format's name, in the `format` key of each line.
+/// In the `format` key of each line.
 pub const FORMAT: &str = "seatmap-bench-history/1";
 
 /// The format's name of a trend.
@@ -101,7 +101,6 @@ impl HistoryEntry {
             Ok(Ok(text)) => Ok(read(&text).map(drop)?),
             Ok(Err(error)) => Err(io::Error::new(io::ErrorKind::InvalidData, error).into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // Finds a missing folder before the runs.
                 let has_folder = whole_file::folder_of(path).is_dir();
                 if has_folder { Ok(()) } else { Err(error.into()) }
             }

@@ -205,8 +205,8 @@ impl GateReport {
         rows.retain(|row| row.only().is_none());
         rows.iter_mut().for_each(|row| row.results.judge());
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
-        // Separate families, so that benchmarks within their limits do not weaken the claims about
-        // limits.
+        // Separate families, so that benchmarks within their limits do not weaken the others'
+        // claims.
         let of_differences = confidences(rows.len(), header.confidence, &|at, confidence| {
             rows[at].is_different(&blocks[at], confidence)
         });
@@ -328,8 +328,8 @@ impl BenchmarkResult {
     }
 }
 
-/// The confidence (0 to 1) of each comparison, so that all claims together have the given one.
-/// `is_shown` returns whether a comparison shows its claim at a confidence.
+/// Each comparison's confidence (0 to 1), so that all claims together have the given one.
+/// `is_shown` judges a claim at a confidence.
 pub fn confidences(
     count: usize,
     confidence: f64,

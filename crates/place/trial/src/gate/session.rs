@@ -45,8 +45,7 @@ impl GateRequest {
     }
 }
 
-/// Runs all benchmarks and judges the finished runs, also after an early end. `stop` also ends a
-/// run.
+/// Runs all and judges the finished runs, also after an early end. `stop` also ends a run.
 ///
 /// # Errors
 /// [`RoomError`]: the requested seats do not exist, and nothing ran.

@@ -21,8 +21,7 @@ use std::time::Duration;
 /// Default time of observation: about 100 messages of each pair.
 pub const OBSERVED: Duration = Duration::from_secs(2);
 
-/// Default length of a period: long against a scheduler slice (a few ms), short against drift (many
-/// seconds).
+/// Long against a scheduler slice (a few ms), short against drift (many seconds).
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// A request to seek seats for a running program.

@@ -20,7 +20,7 @@ const LEAST_LOAD: f64 = 0.005;
 /// Threads with a smaller share of all messages count as idle.
 const LEAST_MESSAGES: f64 = 0.002;
 
-/// Threads with at most this load together, in CPUs, run in turns and fit one CPU.
+/// Threads with at most this load together, in CPUs, run in turns.
 const LOAD_IN_TURNS: f64 = 1.25;
 
 /// Few, because the program waits and the periods decide.
@@ -43,7 +43,7 @@ pub struct SeatCandidate {
 }
 
 impl SeatCandidate {
-    /// The CPUs of those of these threads, in order of creation, that have a seat.
+    /// The CPUs of these threads with a seat, in order of creation.
     pub fn of_threads(&self, tids: &[Tid]) -> Vec<(Tid, CpuSet)> {
         let seats = tids.iter().zip(&self.seats);
         seats.filter_map(|(tid, seat)| Some((*tid, CpuSet::of_list(seat.as_deref()?)?))).collect()
@@ -79,8 +79,8 @@ pub struct Ground<'a> {
     pub profile: Option<&'a Profile>,
     /// The CPUs that the program may use.
     pub allowed: &'a CpuSet,
-    /// Whether threads get groups of CPUs, in which the kernel chooses: those that share the
-    /// last-level cache, or else the NUMA node or package.
+    /// Whether threads get groups of CPUs, in which the kernel chooses: by last-level cache, or
+    /// else NUMA node or package.
     pub soft: bool,
 }
 
@@ -98,7 +98,6 @@ impl Ground<'_> {
         }
         let near = self.distances(&cpus);
         let mut found = Vec::new();
-        // One thread on each CPU; and all threads on as few CPUs as possible, with shared caches.
         for (name, slots) in [("nearest", 1), ("together", busy.len().div_ceil(cpus.len()).max(2))]
         {
             // Otherwise this is a bad version of the other kind.
@@ -155,7 +154,7 @@ impl Ground<'_> {
     fn steps(&self, a: u32, b: u32) -> f64 {
         let (Some(a), Some(b)) = (self.topology.pu(a), self.topology.pu(b)) else { return 100.0 };
         match () {
-            // Nanoseconds, about as on published machines; only their order matters.
+            // Nanoseconds; only their order matters.
             () if share(a.core, b.core) => 20.0,
             () if share(a.l2, b.l2) || share(a.cluster, b.cluster) => 30.0,
             () if share(a.l3, b.l3) => 50.0,

@@ -29,8 +29,8 @@ const WATCHED: f64 = 0.1;
 /// The comparison of patterns needs 100 messages for each of about 10 pairs.
 const ENOUGH_MESSAGES: f64 = 1000.0;
 
-/// The most repetitions of a void period, and of all periods of an attempt: attempts must end even
-/// if a neighbour stays.
+/// Repetitions of a void period, and of all periods of an attempt, which must end even if a
+/// neighbour stays.
 const AGAIN: usize = 2;
 const AGAIN_IN_ALL: usize = 20;
 
@@ -175,7 +175,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// Seats the program until it ends, the time is over or `stop` returns true. Then it restores
-    /// the masks, except that at the time limit seats shown to be better stay. Returns the session,
+    /// the masks; only at the time limit, seats shown to be better stay. Returns the session,
     /// because the program may run on.
     pub fn conduct(mut self) -> (LiveOutcome, Result<(), LiveError>, ObservationSession) {
         let done = self.play();
@@ -294,7 +294,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Reports a new reason against seats at once: the report may be hours away.
+    /// At once: the report may be hours away.
     fn note_no_seats(&mut self, reason: Option<NoSeats>) {
         let halted = match reason {
             Some(_) => {
@@ -312,7 +312,7 @@ impl<'a> Conductor<'a> {
         self.outcome.halted = halted;
     }
 
-    /// Measures a period. A void one is repeated at once.
+    /// A void period is repeated at once.
     fn measure(&mut self, candidate: Option<usize>) -> Result<ProgramEvent, Cut> {
         self.give(candidate)?;
         self.session.pause(!self.meter.counts_wakeups())?;
@@ -331,7 +331,7 @@ impl<'a> Conductor<'a> {
         Ok(ProgramEvent::Read { rate: count.map(per_s), user })
     }
 
-    /// The count of a period, if readable; `None` if the period is void.
+    /// The count, if readable; `None` if the period is void.
     fn period(&mut self, candidate: Option<usize>) -> Result<Option<Option<f64>>, Cut> {
         let period = self.setting.period;
         self.pass(period.mul_f64(SETTLING))?;
@@ -385,8 +385,7 @@ impl<'a> Conductor<'a> {
         self.setting.time.is_some_and(|time| self.session.elapsed() >= time)
     }
 
-    /// Waits, and observes the pattern. With many messages, only a short part is observed, because
-    /// observation has a cost.
+    /// Waits and observes. With many messages only a short part, because observation has a cost.
     fn rest(&mut self, time: Duration) -> Result<ProgramEvent, Cut> {
         self.observe_anew()?;
         let before = self.session.messages();

@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 const GROUP: [bool; 4] = [false, true, true, false];
 
 /// After this number of pairs, a candidate is dropped if the upper median of its ratios is below
-/// this share: bad seats are most of a trial's cost.
+/// this share: bad seats cost most of a trial.
 const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
-/// The least gain of switches and of user time: in `bench/advise/shared`, smaller ones of both were
-/// not always a gain of work.
+/// In `bench/advise/shared`, smaller gains of both switches and user time were not always a gain of
+/// work.
 const LEAST_GAIN_OF_SWITCHES: f64 = 0.3;
 
-/// The least user time that differs from none, in seconds of CPU per second: one tick.
+/// In seconds of CPU per second: one tick.
 const LEAST_USER: f64 = 0.01;
 
 /// The longest pause between attempts, or between checks of kept seats.
@@ -99,7 +99,7 @@ pub struct LiveEngine {
     rules: DecisionRules,
     state: State,
     candidates: usize,
-    /// The best candidate so far, if one is shown to be better, and its ratio.
+    /// The best candidate shown to be better so far, and its ratio.
     best: Option<(usize, f64)>,
     patience_s: f64,
     recheck_s: f64,
@@ -119,8 +119,7 @@ impl LiveEngine {
         }
     }
 
-    /// The decisions after an event. An event that does not match the last decision ends the
-    /// session.
+    /// The decisions after an event. One that does not match the last decision ends the session.
     pub fn take(&mut self, event: &ProgramEvent) -> Vec<Decision> {
         let state = std::mem::replace(&mut self.state, State::Over);
         let decisions = match (state, event) {
@@ -206,7 +205,7 @@ impl LiveEngine {
                 .then_some((CandidateVerdict::LeftEarly, None));
         }
         let logs: Vec<f64> = pairs.iter().map(|pair| pair.ratio().ln()).collect();
-        // A recheck is one claim, whatever the number of candidates.
+        // A recheck is one claim.
         let tried = if trial.is_recheck { 1 } else { self.candidates };
         let Some(shift) = signed_rank::shift(&logs, each(self.rules.confidence, tried)) else {
             return Some((CandidateVerdict::Unread, None));

@@ -1,9 +1,8 @@
 //! The CPU time that other programs took from a program in each period.
 //!
-//! A neighbour that starts or stops changes the rate of work more than seats do. So a period is
-//! void if other programs or a hypervisor took more of the CPUs than in a quiet one with the same
-//! seats, by 5 % and the kernel's counting error. Quiet is the lower quartile, as in `seatmap
-//! bench`.
+//! Neighbours that start or stop change the rate of work more than seats do. So a period is void if
+//! other programs or a hypervisor took more of the CPUs than in a quiet one with the same seats, by
+//! 5 % and the kernel's counting error. Quiet is the lower quartile, as in `seatmap bench`.
 
 use crate::tune::disturbance::own_s;
 use seatmap_data::statistics::quantile;
@@ -12,7 +11,7 @@ use seatmap_os::usage::process_cpu_ns;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More than in a quiet period, in percent of the CPUs' time.
+/// Of the CPUs' time, above a quiet period.
 const MOVED_PERCENT: f64 = 5.0;
 
 /// Periods with the same seats after which the usual load is known.
@@ -24,7 +23,7 @@ pub struct ForeignWatch {
     seatmap_s: f64,
 }
 
-/// The loads of past periods, for each candidate and for no seats.
+/// The loads of past periods, by candidate or no seats.
 #[derive(Default)]
 pub struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 

@@ -13,8 +13,8 @@ use seatmap_os::heirs::SeatLedger;
 use seatmap_os::owed::{MaskKernel, OwedMasks, RunningKernel};
 use std::io;
 
-/// Looks without an heir before the end, in one second: on a busy computer a new thread may inherit
-/// a mask long before it becomes visible.
+/// Looks without an heir before the end, in one second: on a busy computer an inherited mask may
+/// become visible late.
 const LAST_LOOKS: usize = 8;
 
 /// Dismisses a guardian of masks. If threads lack CPUs, it stays, and they name it as their waiter.

@@ -1,8 +1,8 @@
 //! Affinity masks of running threads: changed in one sweep and restored, also on threads that
 //! inherited one ([`heirs`](seatmap_os::heirs)).
 //!
-//! A sweep is one system call for each thread, and wakes no sleeping thread. Threads whose masks
-//! were narrower than their process's from the start stay unchanged.
+//! A sweep is one system call per thread, and wakes none. Threads whose masks were narrower than
+//! their process's from the start stay unchanged.
 
 use crate::live::guard;
 use seatmap_data::invariant;
@@ -28,7 +28,7 @@ struct Sitter {
     seat: Option<CpuSet>,
     /// The original mask, including offline CPUs if the kernel reported them.
     had: CpuSet,
-    /// CPUs missing from its restored mask: this kernel forgets offline CPUs.
+    /// CPUs that its restored mask lacks: this kernel forgets offline CPUs.
     lost: CpuSet,
     /// Whether it chose a narrower mask by itself.
     is_own: bool,
@@ -56,7 +56,7 @@ impl Sitter {
 /// The pause between looks, in multiples of a look's time: at most 1/50 of one CPU.
 const SHARE: u32 = 50;
 
-/// The time of the next look, after one that has just ended.
+/// The next look, after one that has just ended.
 fn next_after(begun: Instant) -> Instant {
     let ended = Instant::now();
     ended + (ended - begun) * SHARE
@@ -145,8 +145,8 @@ impl Masks {
         Masks { guardian: Some(guardian), ..Masks::default() }
     }
 
-    /// Adds these threads, by process and thread ID. New threads and processes that inherited a
-    /// seat's mask get their own at once.
+    /// Adds these threads, by process and thread ID. Those that inherited a seat's mask get their
+    /// own at once.
     pub fn adopt(&mut self, threads: &[(Tid, Tid)]) {
         for (pid, tid) in threads {
             if !self.sitters.contains_key(tid) {
@@ -393,13 +393,12 @@ mod tests {
         (std::process::id() as Tid, CpuSet::of_thread(0).unwrap())
     }
 
-    /// The first and the last of this process's CPUs, if it has two.
+    /// The first and last of this process's CPUs.
     fn two_seats() -> Option<[CpuSet; 2]> {
         let (_, all) = own();
         (all.len() > 1).then(|| [all.first(), all.last()].map(|cpu| CpuSet::single(cpu.unwrap())))
     }
 
-    /// The masks of this process and of these threads.
     fn adopted(threads: &[&Sleeper]) -> Masks {
         let (pid, _) = own();
         let tids = threads.iter().map(|thread| thread.tid);

@@ -6,7 +6,7 @@
 //! | bytes by `read` and `write` | it passes some |
 //! | voluntary switches, checked against user time | its threads share memory |
 //!
-//! For the same work, threads on one CPU may switch more often, and threads that spin use more user
+//! For the same work, threads on one CPU may switch more often, and spinning threads use more user
 //! time. Neither alone shows progress: `bench/advise/shared` compares them with counters of real
 //! work.
 
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// The metric's own command runs twice in each period, while seats cannot change.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// About 100 lines of a log; fewer bytes say nothing about the work.
+/// About 100 lines of a log; fewer say nothing about the work.
 pub const LEAST_BYTES_PER_S: f64 = 10_000.0;
 
 /// The count that measures work.
@@ -104,12 +104,12 @@ pub struct MetricReader {
     is_settled: bool,
     begun_by: HashMap<Tid, u64>,
     begun_ticks: HashMap<Tid, u64>,
-    /// The user time of the latest period, in seconds, by threads that lived at both ends; `None`
-    /// if it is not a part of the metric.
+    /// The latest period's user time in seconds, by threads that lived at both ends; `None` if not
+    /// a part of the metric.
     pub user_s: Option<f64>,
     begun: Option<f64>,
     read_at: Instant,
-    /// The time between the readings of the latest period.
+    /// Between the readings of the latest period.
     between: Duration,
     limit: Duration,
     /// Why the metric's own command last gave no number, if ever.
@@ -117,8 +117,8 @@ pub struct MetricReader {
 }
 
 impl MetricReader {
-    /// A meter for the next command or a running program. By default it counts instructions if
-    /// possible, else voluntary switches and user time; counting wakeups slows them.
+    /// For the next command or a running program. By default it counts instructions if possible,
+    /// else voluntary switches and user time; counting wakeups slows them.
     ///
     /// # Errors
     /// The metric is unavailable: a sentence.
@@ -154,8 +154,8 @@ impl MetricReader {
         })
     }
 
-    /// Replaces switches and user time as the default by bytes, if the program passes so many. Only
-    /// the first call counts, so that all figures of a session have one unit.
+    /// Replaces the default of switches and user time by bytes, if the program passes so many. Only
+    /// the first call counts, so that a session has one unit.
     pub fn settle(&mut self, bytes_per_s: f64) {
         if std::mem::replace(&mut self.is_settled, true) {
             return;
@@ -211,7 +211,7 @@ impl MetricReader {
         }
     }
 
-    /// Empty if they are not a part of the metric.
+    /// Empty if not a part of the metric.
     fn user_ticks(&self, threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
         if self.metric != WorkMetric::SwitchesAndUserTime {
             return HashMap::new();

@@ -32,7 +32,7 @@ pub(crate) struct RunningProgram {
     pub pids: Vec<Tid>,
     /// The CPUs for seats.
     pub allowed: CpuSet,
-    /// The masks of each process's threads, the main thread's first.
+    /// The masks of each process's threads, main thread first.
     masks: Vec<Vec<CpuSet>>,
     left_out: Vec<Tid>,
 }
@@ -94,7 +94,7 @@ impl RunningProgram {
         self.masks.iter().map(Vec::len).sum()
     }
 
-    /// The threads without a choice of CPUs, or with a narrower mask than their process.
+    /// Threads without a choice of CPUs, or with a narrower mask than their process.
     fn bound(&self) -> usize {
         let bound = self
             .masks

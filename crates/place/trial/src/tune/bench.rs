@@ -71,7 +71,7 @@ pub struct BenchRequest {
     pub baseline: Option<BenchResults>,
     /// The request for quiet CPUs.
     pub room: RoomRequest,
-    /// The file for the runs so far, if any.
+    /// The file for the runs so far.
     pub kept: Option<PathBuf>,
     /// The computer's name.
     pub machine: String,

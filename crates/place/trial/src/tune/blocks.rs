@@ -2,7 +2,7 @@
 //!
 //! If each command's runs follow one another, drift looks like a difference. In simulation that
 //! order finds a command within 1 % of the best in a third to a half of all cases, randomised
-//! blocks in 98 %, at the same cost.
+//! blocks in 98 %.
 
 use crate::tune::disturbance::Disturbance;
 use seatmap_data::statistics::trial::Schedule;
@@ -48,8 +48,8 @@ impl BlockRun {
     }
 }
 
-/// The next block of this number of commands: in random order, each once and the first one twice.
-/// Returns each command, and whether it is the first one's second run.
+/// The next block: in random order, each command once and the first one twice. Returns each, and
+/// whether it is the first one's second run.
 pub fn next_block(schedule: &mut Schedule, commands: usize) -> Vec<(usize, bool)> {
     let runs = schedule.order(commands + 1).into_iter();
     runs.map(|run| if run == commands { (0, true) } else { (run, false) }).collect()
@@ -66,7 +66,7 @@ pub fn complete(runs: &[BlockRun], commands: usize) -> Vec<Vec<f64>> {
             (_, true) => continue,
         };
         let readings = blocks.entry(run.block).or_insert_with(|| vec![None; commands + 1]);
-        // A damaged file may contain unlisted commands or repeated runs.
+        // A damaged file may have unlisted commands or repeated runs.
         if let Some(reading) = readings.get_mut(place) {
             reading.get_or_insert(run.value);
         }

@@ -3,7 +3,7 @@
 //! The time by number of threads usually falls, and rises again beyond the best number. So the
 //! first level of the search has numbers that double; each further one has the best so far and the
 //! middles of the gaps beside it. The search ends when the best number's neighbours have run, or
-//! when the numbers on both sides are equally good, because then nothing between is much better.
+//! those on both sides are equally good, because then nothing between is much better.
 //!
 //! A level runs in blocks, each number once in random order, so that drift affects all alike.
 //! Numbers near the best run again; one run of a much slower one is enough. The search claims
@@ -15,16 +15,15 @@ use seatmap_data::statistics::trial::Schedule;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Numbers that cost less than this above the best, in logarithms, may still be the best: runs of
-/// a program on a busy computer differ by as much.
+/// Numbers within this of the best, in logarithms, may still be the best: runs on a busy computer
+/// differ by as much.
 const CLOSE: f64 = 0.15;
 
-/// The numbers of a level that run again, twice: those that cost less than this above the best, in
-/// logarithms. One run may be twice as slow by chance.
+/// Numbers of a level within this of the best, in logarithms, run again, twice: one run may be
+/// twice as slow by chance.
 const REPEATED: [f64; 2] = [std::f64::consts::LN_2, CLOSE];
 
-/// Numbers that cost less than this above the best are equally good. Below the 3 % that a user
-/// would notice.
+/// Numbers within this of the best are equally good: below the 3 % that a user would notice.
 const EQUAL: f64 = 0.02;
 
 /// A run that the search asks for.
@@ -45,7 +44,7 @@ pub struct CountSearch {
     /// The limit on runs, if any.
     budget: Option<Budget>,
     schedule: Schedule,
-    /// The log costs by each metric, by the place of the number and the block.
+    /// By metric, by the place of the number, and by block.
     costs: BTreeMap<usize, BTreeMap<usize, Vec<f64>>>,
     level: Vec<usize>,
     /// How often numbers of the level were chosen to run again.
@@ -56,7 +55,7 @@ pub struct CountSearch {
     seconds: f64,
 }
 
-/// The places of numbers that double, with the lowest and the highest.
+/// Places of numbers that double, and both ends.
 fn doubling(counts: &[u32]) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
     for (at, count) in counts.iter().enumerate() {
@@ -140,7 +139,7 @@ impl CountSearch {
         }
     }
 
-    /// The numbers of the next block; none at the end.
+    /// Empty at the end.
     fn next_places(&mut self) -> Vec<usize> {
         if self.costs.is_empty() {
             self.level = doubling(&self.counts);
@@ -163,7 +162,7 @@ impl CountSearch {
         self.level.clone()
     }
 
-    /// Those of the level that cost less than this above the best by a metric.
+    /// Those within this of the best by a metric.
     fn within(&self, most: f64) -> BTreeSet<usize> {
         let mut near = BTreeSet::new();
         for metric in 0..self.metrics() {
@@ -174,7 +173,6 @@ impl CountSearch {
         near
     }
 
-    /// The middles of the gaps beside the best number.
     fn middles(&self, metric: usize) -> Vec<usize> {
         let best = self.best_place(metric);
         let below = self.costs.range(..best).next_back();
@@ -187,7 +185,7 @@ impl CountSearch {
         beside.iter().filter_map(|at| self.middle(best, *at)).collect()
     }
 
-    /// The place between two whose number is nearest to their geometric mean.
+    /// Nearest to the geometric mean of both.
     fn middle(&self, one: usize, other: usize) -> Option<usize> {
         let log = |at: usize| f64::from(self.counts[at]).ln();
         let mean = 0.5 * (log(one) + log(other));

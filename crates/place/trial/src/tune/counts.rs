@@ -17,7 +17,7 @@ use std::str::FromStr;
 /// The place of the number in an option, and of the option in a command.
 const PLACE: &str = "{}";
 
-/// The largest number. Beyond, a mistyped number is likelier.
+/// Beyond, a mistyped number is likelier.
 const MOST: u32 = 4096;
 
 /// A setting for a number of threads, and the numbers to try.
@@ -57,8 +57,8 @@ impl CountAxis {
         self.setting.contains(PLACE)
     }
 
-    /// With the usual numbers for a program that may use this many CPUs, unless it has numbers. A
-    /// count above the CPUs shows what too many threads cost.
+    /// With the usual numbers for this many CPUs, unless it has numbers. A count above the CPUs
+    /// shows what too many threads cost.
     pub fn or_usual(self, cpus: usize, limits: &CpuCount) -> Self {
         if !self.counts.is_empty() {
             return self;

@@ -15,11 +15,11 @@ use seatmap_os::{CpuSet, Root};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A run is disturbed if more than this share of its CPUs' time was taken beyond the usual, in
-/// percent: as for a quiet CPU ([`crate::tune::activity::QUIET_PERCENT`]).
+/// A run is disturbed if more of its CPUs' time than this was taken beyond the usual, in percent:
+/// as for a quiet CPU ([`crate::tune::activity::QUIET_PERCENT`]).
 pub const DISTURBED_PERCENT: f64 = crate::tune::activity::QUIET_PERCENT;
 
-/// The largest counting error, in percent of a run's time, with which its shares are known.
+/// The largest counting error, in percent of a run's time.
 const MOST_UNSURE_PERCENT: f64 = 50.0;
 
 /// The least quiet share of the runs, and of the blocks.

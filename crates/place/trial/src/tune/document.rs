@@ -149,7 +149,7 @@ pub struct BenchResults {
 }
 
 impl BenchResults {
-    /// Computes medians, floor and comparisons from the runs of undisturbed blocks.
+    /// Computes medians, floor and comparisons from undisturbed blocks.
     pub fn judge(&mut self) {
         self.quiet_blocks();
         self.itself = verdict::floor(&self.blocks(), self.seed);
@@ -309,7 +309,7 @@ impl BenchResults {
         format!("whether '{own}' is more than {most_percent} % worse than '{other}': {why}")
     }
 
-    /// Reads a result and checks that its parts are consistent.
+    /// Reads and checks a result.
     ///
     /// # Errors
     /// [`DocumentError`].

@@ -1,7 +1,7 @@
 //! Judges candidates with equal numbers of runs under the same conditions.
 //!
-//! The first part of the runs chooses the winner, partly by luck. So only the others show by how
-//! much it is better, as in a [`race`](crate::tune::race).
+//! The first part of the runs chooses the winner, partly by luck; only the others show by how much
+//! it is better, as in a [`race`](crate::tune::race).
 
 use crate::tune::race::{RaceOutcome, compared_with};
 use seatmap_data::statistics::friedman::worse_than_best;

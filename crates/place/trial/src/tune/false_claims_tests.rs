@@ -48,7 +48,6 @@ impl Neighbours {
     }
 }
 
-/// A judged session of two commands with these readings.
 fn session(
     seed: u64,
     is_over: impl Fn(usize, &mut BenchResults) -> bool,

@@ -40,7 +40,7 @@ impl Better {
 /// The figure read from a run.
 #[derive(Clone, Debug)]
 pub enum Metric {
-    /// The time from the start of the command to its end, in seconds.
+    /// The command's time from start to end, in seconds.
     Time,
     /// The CPU time of the command and its reaped descendants, in seconds, which neighbours on its
     /// CPUs do not lengthen.

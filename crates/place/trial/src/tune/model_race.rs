@@ -19,7 +19,7 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Half choose the winner, half confirm it; the confidence may need more.
+/// Half choose the winner, half confirm it.
 const RUNS_EACH: usize = 20;
 
 /// A search limited by kicks has the same result everywhere.
@@ -31,7 +31,7 @@ const AT_ONCE: usize = 64;
 /// A run and its index among all.
 pub type NumberedJob = (usize, SimulatedRun);
 
-/// Receives the times of some runs, in nanoseconds, and returns whether to continue.
+/// Receives some runs' times, in nanoseconds; whether to continue.
 pub type TakeTimes<'a> = dyn FnMut(&[NumberedJob], &[f64]) -> ControlFlow<()> + 'a;
 
 /// Makes all runs and passes on their times, in any order.
@@ -51,7 +51,7 @@ pub struct ModelRace {
     pub rounds: u32,
     /// The most candidates, including the default.
     pub candidates: usize,
-    /// The most runs; by default as many as the confidence needs, at least 20 for each candidate.
+    /// The most runs; by default what the confidence needs, at least 20 for each candidate.
     pub runs: Option<usize>,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,

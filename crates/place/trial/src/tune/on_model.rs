@@ -62,7 +62,7 @@ impl OnModel {
         handoffs_ns(&mut bed, &self.handoffs, &job.seats).map_err(|error| error.to_string())
     }
 
-    /// The times of some runs given with their indices, in nanoseconds, in parallel on all CPUs.
+    /// The times of some runs, given with their indices, in nanoseconds, in parallel.
     ///
     /// # Errors
     /// As [`OnModel::time_ns`], or the flag was set.

@@ -54,7 +54,7 @@ const RUNS_EACH: usize = 10;
 /// Tries of a run that loses CPUs.
 const VOID_TRIES: u32 = 10;
 
-/// Repetitions of a disturbed run, whose neighbours may stay.
+/// Neighbours of a disturbed run may stay.
 const DISTURBED_TRIES: u32 = 2;
 
 /// At most one of this many runs is repeated as disturbed, which limits the time.
@@ -62,7 +62,7 @@ const RUNS_OF_DISTURBED: usize = 8;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Races ways to seat a program. Each run is saved before the next one. `stop` also ends a run.
+/// Runs the race. Each run is saved before the next one. `stop` also ends a run.
 ///
 /// # Errors
 /// [`ProgramRaceError`]. Finished runs are kept.
@@ -89,7 +89,7 @@ pub fn run(
     racing.run()
 }
 
-/// The runs that a search for a number of threads needs, if there is one to make.
+/// The runs for a search for a number of threads, if there is one.
 fn fewest_searched(tuned: &Tuned) -> usize {
     let search = tuned.counts.as_ref().filter(|counts| counts.best.is_none());
     search.map_or(0, |counts| first_runs(&counts.counts))
@@ -120,7 +120,7 @@ fn begun(field: &RaceField<'_>) -> Tuned {
     tuned
 }
 
-/// Lets the candidates of the field race, with the usual number of runs by default.
+/// With the usual number of runs by default.
 fn settle(field: &RaceField<'_>, tuned: &mut Tuned) {
     tuned.candidates.clone_from(&field.entrants);
     let candidates = tuned.candidates.len();
@@ -146,7 +146,7 @@ fn rivals() -> Vec<String> {
     scheduler.into_iter().chain(switched).collect()
 }
 
-/// The earlier race, whose runs are not made again; one without runs if there is none.
+/// The earlier race, whose runs are not made again; or one without runs.
 fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Tuned, ProgramRaceError> {
     let Some(earlier) = &request.earlier else { return Ok(Tuned::default()) };
     if let Some(difference) = tuned.differs_from(earlier) {
@@ -159,7 +159,7 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Tuned, ProgramRa
     Ok(earlier.clone())
 }
 
-/// Saves the race, so that a crash loses at most the current run.
+/// A crash loses at most the current run.
 fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), ProgramRaceError> {
     whole_file::replace(&request.record, tuned.to_json().as_bytes())
         .map_err(|source| ProgramRaceError::Work(at(&request.record, source)))
@@ -232,9 +232,9 @@ impl Racing<'_> {
         }
     }
 
-    /// Makes a run or takes it from the record; afterwards it is saved.
+    /// Makes a run, or takes it from the record.
     fn turn(&mut self, turn: RaceTurn) -> Result<RunCost, Cut> {
-        // A resumed race has the same turns, because they depend only on the readings.
+        // A resumed race has the same turns: they depend only on the readings.
         let run = match self.recorded.next() {
             Some(run) if run.turn == turn => run,
             _ => self.made(turn)?,

@@ -25,14 +25,14 @@ const KEPT: f64 = 2.0 / 3.0;
 
 const CONFIRMED_SHARE: f64 = 0.3;
 
-/// The fewest groups of four for each comparison, unless the confidence needs more, and the most:
-/// beyond that, intervals shrink slowly.
+/// The fewest groups of four per comparison, unless the confidence needs more, and the most:
+/// beyond, intervals shrink slowly.
 const FEWEST_FOURS: usize = 6;
 const MOST_FOURS: usize = 24;
 
 const RUNS_OF_FOUR: usize = 4;
 
-/// The candidate that the others must beat: the kernel's own placement.
+/// The candidate to beat: the kernel's own placement.
 pub const DEFAULT: usize = 0;
 
 /// The phase of a run.
@@ -91,12 +91,12 @@ pub struct RaceRules {
     pub seed: u64,
 }
 
-/// The fewest runs of a race: a warm-up and two blocks of all candidates, and the confirmation.
+/// A warm-up and two blocks of all candidates, and the confirmation.
 pub fn fewest_runs(candidates: usize, confidence: f64) -> usize {
     3 * candidates + RUNS_OF_FOUR * comparisons(candidates) * fewest_fours(confidence)
 }
 
-/// The winner is compared with the default and the runner-up; of two candidates these are one.
+/// With the default and the runner-up; of two candidates these are one.
 fn comparisons(candidates: usize) -> usize {
     if candidates == 2 { 1 } else { 2 }
 }
@@ -110,7 +110,7 @@ fn fewest_fours(confidence: f64) -> usize {
 pub struct Confirmed {
     /// The other candidate.
     pub with: usize,
-    /// The winner's log cost minus the other's, for each group of four.
+    /// The winner's log cost minus the other's, by group of four.
     pub differences: Vec<f64>,
     /// Their shift; `None` if there are too few groups.
     pub shift: Option<Shift>,
@@ -227,8 +227,7 @@ impl<E> Race<'_, E> {
     }
 
     fn eliminate(&mut self) -> Result<(), E> {
-        // Cuts until one is left, spread evenly over the race's part of the budget, which excludes
-        // warm-ups.
+        // Cuts until one is left, spread evenly over the race's budget, without warm-ups.
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
         let begun = self.runs as f64;
         let mut round = 1.0;
@@ -312,8 +311,7 @@ impl<E> Race<'_, E> {
         scored.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// The centre of a candidate's log costs minus those of another one, which raced at least as
-    /// long.
+    /// The centre of a candidate's log costs minus another's, which raced at least as long.
     fn above(&self, candidate: usize, other: usize) -> f64 {
         let pairs = self.costs[candidate].iter().zip(&self.costs[other]);
         signed_rank::centre(pairs.map(|(own, other)| own - other)).unwrap_or(0.0)
@@ -360,7 +358,7 @@ impl<E> Race<'_, E> {
     }
 }
 
-/// The default, unless it won, and the runner-up, before fresh runs compare the winner with them.
+/// The default, unless it won, and the runner-up, for the comparison by fresh runs.
 pub(crate) fn compared_with(winner: usize, runner_up: usize) -> Vec<Confirmed> {
     let mut with = vec![DEFAULT, runner_up];
     with.dedup();

@@ -89,7 +89,7 @@ fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     taken
 }
 
-/// The cores with allowed PUs, each with the activity of its busiest PU.
+/// Cores with allowed PUs, each with its busiest PU's activity.
 fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activity>) -> Vec<Core> {
     let mut cores: BTreeMap<Result<u32, u32>, Core> = BTreeMap::new();
     for pu in &topology.pus {

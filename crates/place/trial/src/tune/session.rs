@@ -1,7 +1,7 @@
 //! A session of runs: warm-ups, then rounds until there are enough blocks.
 //!
-//! In each round every benchmark runs one block, in random order. So a temporary neighbour affects
-//! only a part of each. The runs of a block follow each other, to minimise drift.
+//! In each round every benchmark runs one block, in random order, so a temporary neighbour affects
+//! only a part of each. A block's runs follow each other, to minimise drift.
 
 use crate::tune::bench::BenchEvent;
 use crate::tune::blocks::{BlockRun, next_block};
@@ -14,7 +14,7 @@ use seatmap_os::whole_file;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The pause between writes of the result, in multiples of the time of a write.
+/// Between writes of the result, in multiples of a write's time.
 const KEPT_SHARE: u32 = 20;
 
 /// For CPUs lost to another program's cell for a moment: 10 s in all.
@@ -59,13 +59,13 @@ pub struct TooLong {
 /// of 15.
 const USUAL_BLOCKS: usize = 15;
 
-/// More blocks fit into this time, up to a limit, if commands are short.
+/// More blocks fit into this time if commands are short.
 const USUAL_TIME: Duration = Duration::from_secs(3);
 const MOST_USUAL_BLOCKS: usize = 100;
 
 impl Length {
-    /// The given number of blocks; or those that fit in the time, but enough for an interval; or
-    /// the default, with more for short commands.
+    /// The given blocks; or those that fit in the time, but enough for an interval; or the default,
+    /// more for short commands.
     pub fn new(
         warm_ups: usize,
         blocks: Option<usize>,
@@ -123,7 +123,7 @@ pub type NamedReadings = (RunReading, Vec<(String, f64)>);
 pub type MakeRun<'a> =
     dyn Fn(&Contestant, &dyn Fn() -> bool) -> Result<Option<NamedReadings>, TrialError> + 'a;
 
-/// A benchmark: commands that are compared in blocks, and their runs so far.
+/// A benchmark: commands compared in blocks, and their runs so far.
 pub struct Track<'a> {
     /// Its name in errors; `None` if it is the only one.
     pub name: Option<&'a str>,
@@ -151,7 +151,6 @@ pub struct Track<'a> {
 #[derive(Default)]
 pub struct TrackProgress {
     blocks: usize,
-    /// The time of all runs, and of the warm-ups.
     spent: Duration,
     warm: Duration,
     /// No write before.
@@ -184,8 +183,7 @@ impl Track<'_> {
         }
     }
 
-    /// Saves the runs after a block. Each write contains all runs, so writes must be rare. The end
-    /// reports errors.
+    /// Each write contains all runs, so writes must be rare. The end reports errors.
     fn save(&mut self, seats: &SeatsUsed) {
         let began = Instant::now();
         let is_due = self.done.next_write.is_none_or(|next| next <= began);
@@ -285,7 +283,7 @@ impl Session<'_> {
         }
     }
 
-    /// Makes a run, repeated while its CPUs are missing.
+    /// Repeated while its CPUs are missing.
     fn once(&mut self, track: &mut Track<'_>, command: usize) -> Result<NamedReadings, SessionEnd> {
         let contestant = &track.contestants[command];
         let begun = Instant::now();

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use taken::Needed;
 
-/// The reason for missing CPUs if no cell holds them.
+/// The reason for missing CPUs without a cell.
 pub(crate) const TAKEN: &str = "a cpuset or mask was changed, or a CPU went offline";
 
 /// The part of a failed command's output in its error.
@@ -36,8 +36,7 @@ pub struct Contestant {
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// A program that starts the command, with arguments: `seatmap run --plan FILE --`. May be
-    /// empty.
+    /// A program that starts the command, such as `seatmap run --plan FILE --`. May be empty.
     pub launcher: Vec<OsString>,
     /// The file that adds processes to its control group, if any.
     pub group: Option<PathBuf>,
@@ -133,8 +132,8 @@ pub(crate) fn unstored(source: io::Error) -> TrialError {
     TrialError::System("cannot store the command's output".to_owned(), source)
 }
 
-/// Runs commands one at a time, each in its own session and without input. It stores their output
-/// and ends leftover processes.
+/// Runs commands one at a time, each in its own session, without input. Stores their output and
+/// ends leftover processes.
 #[derive(Clone, Debug)]
 pub struct CommandRunner {
     /// The metric.
@@ -156,8 +155,7 @@ const METRIC_LIMIT: Duration = Duration::from_secs(30);
 const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
 
 impl CommandRunner {
-    /// A runner that reads this metric. The time of all runs together limits the metric's own
-    /// command.
+    /// Reads this metric. The time of all runs together limits the metric's own command.
     pub fn new(metric: Metric, time: Option<Duration>) -> Self {
         let time = time.map(|time| time.max(LEAST_METRIC_LIMIT));
         let shorter = time.filter(|time| *time < METRIC_LIMIT);
@@ -171,8 +169,7 @@ impl CommandRunner {
         }
     }
 
-    /// Runs a command to its end. `None` if `stop` became true; all its processes have then been
-    /// ended.
+    /// Runs a command to its end. `None` if `stop` became true; all its processes have then ended.
     ///
     /// # Errors
     /// [`TrialError`]. If a CPU was missing at any time, [`TrialError::CpusTaken`].
@@ -184,7 +181,7 @@ impl CommandRunner {
         Ok(self.run_printing(contestant, stop)?.map(|(reading, _)| reading))
     }
 
-    /// Runs a command as [`CommandRunner::run`] does, and returns also its output.
+    /// As [`CommandRunner::run`], with the command's output.
     ///
     /// # Errors
     /// As [`CommandRunner::run`].
@@ -248,7 +245,7 @@ impl CommandRunner {
         Ok(Some((reading, printed)))
     }
 
-    /// The value of a metric; `None` if `stop` became true.
+    /// `None` if `stop` became true.
     fn read(
         &self,
         metric: &Metric,
@@ -329,7 +326,6 @@ struct EndedRun<'a> {
     stop: &'a dyn Fn() -> bool,
 }
 
-/// The counter of a metric that counts an event.
 fn counter_of(metric: &Metric) -> Result<Option<Counter>, TrialError> {
     let Metric::Counted(event) = metric else { return Ok(None) };
     Counter::of_children(event).map(Some).map_err(|source| {
@@ -414,7 +410,7 @@ impl Printed {
         end_of(&self.out, SEARCHED_BYTES).map_err(unstored)
     }
 
-    /// The number at a pattern's last match in stdout, or else in stderr.
+    /// In stdout, or else in stderr.
     fn last(&self, pattern: &Regex) -> Result<Option<f64>, TrialError> {
         let read = self.read(SEARCHED_BYTES).map_err(unstored)?;
         Ok(read.iter().find_map(|text| Metric::last_number(pattern, text)))
@@ -424,7 +420,7 @@ impl Printed {
         Ok([end_of(&self.out, most)?, end_of(&self.error, most)?])
     }
 
-    /// The last lines of stderr, or else of stdout.
+    /// Of stderr, or else of stdout.
     fn tail(&self) -> String {
         let read = self.read(TAIL_BYTES).unwrap_or_default();
         let said = read.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty());

@@ -12,10 +12,10 @@ use seatmap_data::statistics::words::{counted, joined};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Runs that use CPUs of a smaller difference use as many: a quarter is less than a further thread.
+/// Runs within this difference use as many CPUs: a quarter is less than a further thread.
 const SAME_CPUS: f64 = 0.25;
 
-/// Runs whose readings differ by less than this, in logarithms, do not show an effect.
+/// Readings within this, in logarithms, do not show an effect.
 const SAME_READING: f64 = 0.15;
 
 /// The numbers of threads that a search tried.
@@ -156,8 +156,8 @@ impl TriedCounts {
         self.points(|run| run.second_value, confidence)
     }
 
-    /// The interval of each number is Student's, with the scatter of all numbers together, because
-    /// each runs only a few times.
+    /// Each number's interval is Student's, with the scatter of all together, because each runs
+    /// only a few times.
     fn points(&self, value: impl Fn(&CountRun) -> Option<f64>, confidence: f64) -> Vec<CountPoint> {
         let mut logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for run in &self.runs {

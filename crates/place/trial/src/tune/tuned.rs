@@ -99,7 +99,7 @@ impl Entrant {
         Entrant { name: name.into(), seats, ..Entrant::default() }
     }
 
-    /// Whether another candidate has the same seats and settings, whatever its number of threads.
+    /// Whether another candidate has the same seats and settings, but for its number of threads.
     pub fn starts_like(&self, other: &Entrant) -> bool {
         self.seats == other.seats
             && self.variables == other.variables
@@ -249,8 +249,7 @@ impl Tuned {
         }
     }
 
-    /// The rules of the race, which gets what the search for a number of threads has left of the
-    /// budget.
+    /// The race's rules; its budget is the rest after the search for a number of threads.
     pub fn rules(&self) -> RaceRules {
         let budget = match self.budget() {
             Budget::Runs(runs) => Budget::Runs(runs.saturating_sub(self.search().count())),
@@ -275,12 +274,11 @@ impl Tuned {
         }
     }
 
-    /// The runs that searched for a number of threads.
     fn search(&self) -> impl Iterator<Item = &CountRun> {
         self.counts.iter().flat_map(|counts| &counts.runs)
     }
 
-    /// The number of runs so far, the search for a number of threads included.
+    /// The runs so far, with the search for a number of threads.
     pub fn runs_made(&self) -> usize {
         self.runs.len() + self.search().count()
     }
@@ -377,7 +375,7 @@ impl Tuned {
         spearman(&predicted, &measured).filter(|_| predicted.len() > 2)
     }
 
-    /// Reads a race and checks that its parts are consistent.
+    /// Reads and checks a race.
     ///
     /// # Errors
     /// [`DocumentError`].
@@ -506,7 +504,7 @@ impl Tuned {
                 CandidateEnd::BestInRace
             };
         }
-        // This case comes first, because rejected candidates also lack later blocks.
+        // First, because rejected candidates also lack later blocks.
         if verdict.rejected.contains(&candidate) {
             CandidateEnd::ShownWorse
         } else if self.values(candidate, RacePhase::Race).len() < verdict.blocks {

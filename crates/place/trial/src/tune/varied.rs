@@ -31,7 +31,7 @@ pub enum VariedError {
     Guard(#[from] io::Error),
 }
 
-/// Kernel switches that a race sets, until this is dropped.
+/// Kernel switches of a race, until this is dropped.
 #[derive(Debug)]
 pub struct Varied {
     root: Root,

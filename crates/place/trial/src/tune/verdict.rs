@@ -1,13 +1,13 @@
 //! Differences with intervals, and the smallest difference that a computer can show.
 //!
-//! The log ratios of the first command's readings to another's, one for each block, give a shift
-//! with its interval ([`seatmap_data::statistics::signed_rank`]). All commands run on the same
-//! CPUs. If two are equal, only the random order within a block decides which reading belongs to
-//! which, so the signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The
-//! Design of Experiments", section 21).
+//! The log ratios of the first command's readings to another's, by block, give a shift with its
+//! interval ([`seatmap_data::statistics::signed_rank`]). All commands run on the same CPUs. If two
+//! are equal, only the random order within a block decides which reading belongs to which, so the
+//! signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The Design of
+//! Experiments", section 21).
 //!
 //! A noisy session shows neither that a limit is exceeded nor that it is met. This third outcome
-//! includes the smallest slowdown that the session could have shown.
+//! has the smallest slowdown that the session could have shown.
 //!
 //! The first command's second reading serves only the floor. A mean of two runs minus a single one
 //! would not be symmetric: with skewed noise, equal commands would differ in up to 11 % of sessions
@@ -95,7 +95,7 @@ pub fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
-/// The first command compared with each of the others, from complete blocks
+/// The first command against each other one, from complete blocks
 /// ([`crate::tune::blocks::complete`]).
 pub fn comparisons(
     blocks: &[Vec<f64>],
@@ -142,8 +142,8 @@ pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Opt
     Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
 }
 
-/// The standard deviation, but at least the scaled median deviation: a few values are often alike
-/// by chance.
+/// The standard deviation, but at least the scaled median deviation: few values are often alike by
+/// chance.
 fn spread(logs: &[f64]) -> f64 {
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
@@ -257,8 +257,8 @@ impl CommandComparison {
         })
     }
 
-    /// The smallest slowdown, in percent, that this session would show to be above the limit, given
-    /// the floor and the interval's width, if there is one.
+    /// The smallest slowdown, in percent, that this session would show to be above the limit, if
+    /// known from the floor and the interval's width.
     pub fn shows_above_percent(
         &self,
         better: Better,

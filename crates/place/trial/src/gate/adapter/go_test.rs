@@ -1,7 +1,7 @@
 //! Go: the lines of `go test -bench`, in the format of the Go project's proposal 14313.
 //!
-//! A line is a name, a count of iterations, and pairs of a figure and its unit. `ns/op` is the time
-//! of an iteration; other units are memory, rates and the program's own.
+//! A line is a name, a count of iterations, and pairs of figure and unit. `ns/op` is the time of an
+//! iteration; others are memory, rates and the program's own.
 
 use super::{AdapterError, AdapterReadings, missing, seconds};
 use seatmap_data::document::{decimal_number, whole_number};

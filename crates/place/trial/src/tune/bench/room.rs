@@ -164,8 +164,7 @@ impl QuietSeats {
     }
 }
 
-/// The requested CPUs, or those of the earlier result, because results on others are not
-/// comparable.
+/// The requested CPUs, or the earlier result's, because results on others are not comparable.
 fn named(request: &RoomRequest, earlier: Option<&SeatsUsed>) -> Option<CpuSet> {
     if request.cpus.is_some() {
         return request.cpus.clone();

@@ -58,7 +58,7 @@ fn is_part(part: &CpuSet, cpus: &CpuSet) -> bool {
     part.len() > 1 && part.len() < cpus.len()
 }
 
-/// The variable by which threads of OpenMP spin or sleep while they wait.
+/// Whether waiting threads of OpenMP spin or sleep.
 const WAIT_POLICY: &str = "OMP_WAIT_POLICY";
 
 /// The wait policies besides the present one, if any.
@@ -166,7 +166,6 @@ mod tests {
         assert!(found.iter().all(|entrant| entrant.name != "one core"), "{found:?}");
     }
 
-    /// The words that race on a machine, each with its CPUs.
     fn raced_words(
         topology: &Topology,
         cpus: &CpuSet,

@@ -151,7 +151,7 @@ impl<'a> ClusterJob<'a> {
         })
     }
 
-    /// The command with its hosts and the words that seat a rank (none for the default).
+    /// The command with its hosts and the seat's words (none for the default).
     pub(super) fn command(&self, candidate: usize, seats: &CandidateSeats) -> Vec<OsString> {
         let seat = match seats {
             CandidateSeats::Ranks(_) => {

@@ -20,7 +20,7 @@ pub enum RaceEvent<'a> {
         racing: usize,
         /// The number of all candidates.
         all: usize,
-        /// The time of a run of the default, in seconds.
+        /// The time of a default run, in seconds.
         run_s: f64,
         /// The time limit of the race, in seconds.
         limit_s: f64,
@@ -54,7 +54,7 @@ pub enum RaceEvent<'a> {
     Disturbed {
         /// The largest of the three shares, in percent of the CPUs' time.
         percent: f64,
-        /// The number of runs repeated for this reason, including this one.
+        /// The runs repeated for this reason, including this one.
         runs: usize,
     },
     /// A run failed and will be repeated: the race's CPUs were not all available.
@@ -74,7 +74,7 @@ pub enum RaceEvent<'a> {
         /// The number of kept runs.
         runs: usize,
     },
-    /// The last run could not be saved, but those before it were.
+    /// The last run could not be saved; those before it were.
     RunLost {
         /// The number of saved runs.
         before: usize,

@@ -34,7 +34,8 @@ use std::time::Duration;
 /// Tries of a run if the race's cpuset loses CPUs.
 const CPUSET_TRIES: u32 = 10;
 
-/// A job's start counts as hung after this time, in seconds, plus this multiple of the longest run.
+/// A start of the job counts as hung after this time, in seconds, plus this multiple of the longest
+/// run.
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
@@ -140,14 +141,14 @@ impl<'a> RaceField<'a> {
         Some(found.filter(|found| found.in_words() == new.in_words()).unwrap_or(new))
     }
 
-    /// The candidates of the race, those of a number of threads included that is not yet known.
+    /// The candidates, including those of a number of threads not yet known.
     pub fn most_candidates(&self) -> usize {
         let is_sought = self.counts().is_some_and(|counts| counts.best.is_none());
         self.request.candidates.min(self.entrants.len() + usize::from(is_sought))
     }
 
-    /// Lets a number of threads race, and all other candidates with this number, or with one for
-    /// each of their CPUs if these are fewer.
+    /// Lets a number of threads race, and all other candidates with it, or with one for each of
+    /// their CPUs if fewer.
     pub fn race_at(&mut self, count: u32) {
         for entrant in self.entrants.iter_mut().skip(1) {
             let cpus = match &entrant.seats {

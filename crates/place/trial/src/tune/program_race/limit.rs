@@ -9,8 +9,8 @@ use seatmap_data::statistics::words::counted;
 
 const FEWEST: usize = 2;
 
-/// Times a run of the default, and drops the last candidates if the shortest race exceeds what is
-/// left of the limit.
+/// Times a default run, and drops the last candidates if the shortest race exceeds the rest of the
+/// limit.
 ///
 /// # Errors
 /// The program fails, or the user stopped it.

@@ -7,8 +7,8 @@ pub fn holds(command: &[OsString], place: &str) -> bool {
     command.iter().any(|word| word.to_string_lossy().contains(place))
 }
 
-/// The command with `words` in place of each word that is the placeholder, and with `line` in place
-/// of it within other words, such as a shell command.
+/// The command with `words` in place of each word that is the placeholder, and with `line` within
+/// other words, such as a shell command.
 pub fn replaced(
     command: &[OsString],
     place: &str,

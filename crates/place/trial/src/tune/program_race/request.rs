@@ -98,7 +98,7 @@ pub type NodesFor = Box<dyn Fn(&Pattern) -> Result<ClusterNodes, Box<dyn Error>>
 /// Formats the hosts of a plan for a launcher.
 pub type HostsWriter = fn(&RankPlan) -> String;
 
-/// A race on a cluster: a run is one start of the job by its own launcher.
+/// A race on a cluster.
 pub struct ClusterGround {
     /// The pattern of the ranks; `None`: observe one start.
     pub pattern: Option<Pattern>,

@@ -7,8 +7,7 @@ use crate::tune::race::{Budget, fewest_runs};
 use crate::tune::tried_counts::CountRun;
 
 impl Racing<'_> {
-    /// Finds the number of threads that races, unless there is none to find or an earlier race has
-    /// found it.
+    /// Finds the number of threads that races, if it is not yet known.
     pub(super) fn search(&mut self) -> Result<(), Cut> {
         let sought = self.tuned.counts.as_ref().filter(|counts| counts.best.is_none());
         let Some(counts) = sought else { return Ok(()) };
@@ -28,7 +27,7 @@ impl Racing<'_> {
         self.found(&search)
     }
 
-    /// The budget of the search: without the runs of the shortest race, or half of the time.
+    /// Without the runs of the shortest race, or half of the time.
     fn most_searched(&self) -> Option<Budget> {
         let request = self.field.request;
         let race = fewest_runs(self.field.most_candidates(), request.confidence);

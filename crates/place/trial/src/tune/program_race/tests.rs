@@ -16,7 +16,6 @@ const BEST_ALONE: &str =
 const BEST_FREE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 10 || echo took 9";
 
-/// A folder and the turn of a test, if there are two CPUs.
 fn in_turn() -> Option<(std::sync::MutexGuard<'static, ()>, tempfile::TempDir)> {
     let has_two = CpuSet::of_thread(0).unwrap().len() > 1;
     has_two.then(|| (crate::alone(), tempfile::tempdir().unwrap()))

@@ -4,8 +4,6 @@ use super::*;
 use seatmap_data::statistics::normal;
 use std::convert::Infallible;
 
-/// A run takes its candidate's time, with noise and drift.
-///
 /// As on shared virtual machines: slow waves and a random walk, 1/20 of all runs disturbed by 10 %
 /// or more, the rest scattered by 2 %.
 struct Computer {

@@ -20,8 +20,7 @@ use std::time::{Duration, Instant};
 /// Between calls of `stop`; the end of the process also ends a wait.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The first look at the threads, because short programs end soon; the next ones are each twice as
-/// late.
+/// Short programs end soon; the next looks are each twice as late.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -80,7 +79,7 @@ impl RunProcess {
         Ok(RunProcess { pid, handle, begun, patience: contestant.patience, counts_threads, others })
     }
 
-    /// Waits for the end of the run; `None` if `stop` returned true first.
+    /// `None` if `stop` returned true before the end of the run.
     ///
     /// # Errors
     /// The leftover processes cannot be listed.
@@ -113,14 +112,14 @@ impl RunProcess {
         Ok(Some(FinishedRun { elapsed, cpu_time, ending, left, threads }))
     }
 
-    /// Whether the process has ended; waits for that at most this long.
+    /// Waits for the end at most this long.
     fn is_over(&self, most: Duration) -> bool {
         let mut watched = [PollFd::new(&self.handle, PollFlags::IN)];
         let most = most.try_into().ok();
         matches!(poll(&mut watched, most.as_ref()), Ok(1..))
     }
 
-    /// The threads of all its processes now, those that its ended processes left included.
+    /// Now, with those that its ended processes left.
     fn threads(&self) -> usize {
         let root = Root::new("/");
         let all = children().unwrap_or_default();
