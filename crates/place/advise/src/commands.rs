@@ -19,7 +19,7 @@ pub struct Paste {
 }
 
 impl Paste {
-    /// The command that gives a program the seats of a trial. `cpus` are its CPUs before.
+    /// The command for the seats of a trial. `cpus` are the program's before.
     pub fn of_seats(seats: &TriedSeats, pids: &[Tid], cpus: &str) -> Self {
         let mut by_seat: BTreeMap<&str, Vec<Tid>> = BTreeMap::new();
         let seated = seats.tids.iter().zip(&seats.candidate.seats);

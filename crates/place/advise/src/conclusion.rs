@@ -1,6 +1,5 @@
-//! The strongest causes come first, so that a quota, a neighbour or a client precludes advice about
-//! seats. Only a wrong setting, or a trial that showed better seats, leads to *do this*; a model
-//! never does.
+//! Strongest causes first: a quota, a neighbour or a client precludes advice about seats. Only a
+//! wrong setting, or a trial that showed better seats, leads to *do this*, never a model.
 
 use self::Confidence::{High, Low, Medium};
 use crate::evidence::{Evidence, NoTrial};
@@ -8,42 +7,42 @@ use crate::trial::TriedSeats;
 use seatmap_watch::Finding;
 use serde::{Deserialize, Serialize};
 
-/// A program that needs less CPU time than this hardly runs, in percent of one CPU.
+/// A program with less CPU time hardly runs, in percent of one CPU.
 pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
 
-/// Other programs are the cause if they use at least this share of the program's CPUs, in percent.
+/// Other programs with this share of the program's CPUs, in percent, are the cause.
 pub const NEIGHBOURS_PERCENT: f64 = 15.0;
 
 /// As [`NEIGHBOURS_PERCENT`], for an OpenMP program with a thread for each CPU, in percent of one
 /// CPU: a barrier waits for the last thread.
 pub const NEIGHBOURS_OF_A_BARRIER_PERCENT: f64 = 50.0;
 
-/// The time that such a program must have lost to them, in percent of one thread's.
+/// The least time lost to them, in percent of one thread's.
 pub const LOST_TO_NEIGHBOURS_PERCENT: f64 = 25.0;
 
 /// The share of a program's CPUs, in percent, whose loss to a hypervisor decides without a trial.
 pub const STEAL_DECIDES_PERCENT: f64 = 50.0;
 
-/// The waiting for a CPU that matters, in percent of the time in which busy threads could run.
+/// Waiting for a CPU that matters, in percent of the time in which busy threads could run.
 pub const WAITS_PERCENT: f64 = 10.0;
 
-/// The waiting for a device that decides, in percent of one thread's time.
+/// Waiting for a device that decides, in percent of one thread's time.
 pub const DEVICE_WAIT_PERCENT: f64 = 50.0;
 
 /// A program that exits within this time, in seconds, shows too little.
 pub const LEAST_LOOK_S: f64 = 0.5;
 
-/// Seats matter if busy threads used at least this share of the program's CPU time; the rest
-/// belongs to short-lived threads.
+/// The busy threads' least share of the CPU time for seats to matter; short-lived threads have the
+/// rest.
 pub const BUSY_SHARE: f64 = 0.5;
 
-/// One thread does the work if it used at least this share of the program's CPU time.
+/// A thread with this share of the program's CPU time does the work.
 pub const ONE_THREAD_SHARE: f64 = 0.9;
 
 /// A client is at its limit if one of its threads uses this percentage of a CPU.
 pub const CLIENT_LIMIT_PERCENT: f64 = 80.0;
 
-/// The smallest gain that such a trial can show, in percent of the program's time.
+/// The smallest gain that a trial can show, in percent of the program's time.
 pub const SHOWABLE_PERCENT: f64 = 1.0;
 
 /// The verdict.
@@ -175,7 +174,6 @@ fn cannot(reason: Reason, confidence: Confidence) -> Conclusion {
     Conclusion { verdict: AdviceVerdict::CannotTell, reason, confidence }
 }
 
-/// The first conclusion whose condition holds.
 fn first<const N: usize>(rules: [(bool, Conclusion); N]) -> Option<Conclusion> {
     rules.into_iter().find_map(|(holds, conclusion)| holds.then_some(conclusion))
 }
@@ -265,8 +263,7 @@ fn by_others(evidence: &Evidence) -> Option<Conclusion> {
     ])
 }
 
-/// Whether a neighbour delays the program at barriers. With a thread for each CPU, all wait at a
-/// barrier for the delayed one.
+/// With a thread for each CPU, all wait at a barrier for the delayed one.
 fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
     let busy = evidence.busy.len();
     let held_percent = evidence.neighbours.percent * evidence.cpu_count as f64;

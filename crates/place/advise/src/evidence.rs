@@ -26,9 +26,9 @@ const SLEEPING_TEAM_PER_S: f64 = 1000.0;
 /// Other programs leave the CPUs to a spinning team if they use at most this share, in percent.
 const ALMOST_NO_NEIGHBOURS_PERCENT: f64 = 5.0;
 
-/// Clients with this many wakeups per second in all work in turns with the program, so that seats
-/// for both can matter even if one thread of each does all work. In a virtual machine a wakeup
-/// across CPUs costs several times one on the same CPU ('seatmap measure --wakeups').
+/// Clients with this many wakeups per second in all work in turns with the program, so seats for
+/// both can matter even if one thread of each does all work: in a virtual machine a wakeup across
+/// CPUs costs several times one on the same CPU ('seatmap measure --wakeups').
 const PARTNERS_PER_S: f64 = 1000.0;
 
 /// A partner makes at least this share of all wakeups from outside.
@@ -279,7 +279,7 @@ pub enum NoTrial {
 }
 
 impl Evidence {
-    /// The share of all threads' time that the busy ones used, from 0 to 1.
+    /// The busy threads' share of all threads' time, 0 to 1.
     pub fn busy_share(&self) -> f64 {
         self.share(self.busy.iter().map(|thread| thread.percent).sum())
     }
@@ -289,7 +289,7 @@ impl Evidence {
         self.lasting_percent * 2.0 >= self.used_percent
     }
 
-    /// The share of all threads' time that the busiest one used, from 0 to 1.
+    /// The busiest thread's share of all threads' time, 0 to 1.
     pub fn busiest_share(&self) -> f64 {
         self.share(self.busy.first().map_or(0.0, |thread| thread.percent))
     }
@@ -365,7 +365,7 @@ impl Evidence {
             && self.neighbours.percent <= ALMOST_NO_NEIGHBOURS_PERCENT
     }
 
-    /// The clients that make a large share of all wakeups from outside.
+    /// The clients that make many of the wakeups from outside.
     pub fn frequent_clients(&self) -> Vec<Client> {
         let Some(talk) = &self.talk else { return Vec::new() };
         let least = PARTNER_SHARE * talk.outside_per_s;

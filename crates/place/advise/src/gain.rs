@@ -24,7 +24,7 @@ pub struct MostGain {
 }
 
 impl MostGain {
-    /// The most that seats on these CPUs save; `None` if the distances or the pattern's time are
+    /// The most that seats on these CPUs save; `None` if distances or the pattern's time are
     /// unknown.
     ///
     /// # Errors

@@ -51,8 +51,7 @@ const MOST_LISTED: usize = 5;
 /// Makes an OpenMP team spin at barriers (OpenMP 5.2, section 21.1.8).
 const SPINNING: &str = "OMP_WAIT_POLICY=active";
 
-/// Looks at the places of sleeping threads; a team that sleeps a thousand times a second is seen at
-/// one of the first.
+/// A team that sleeps a thousand times a second is seen at one of the first looks.
 const BARRIER_LOOKS: u32 = 50;
 
 const BETWEEN_BARRIER_LOOKS: Duration = Duration::from_millis(2);
@@ -376,7 +375,7 @@ fn typed(scope: &Scope) -> Option<String> {
     Some(joined(words, " "))
 }
 
-/// Why some quotas are unknown. Those of an exited program cannot be read.
+/// Those of an exited program cannot be read.
 fn quotas_unseen(seating: &Seating, has_ended: bool) -> Option<String> {
     let unseen = seating.unseen.iter().find(|unseen| unseen.what == "quota");
     let is_gone = has_ended && seating.threads.is_empty();
@@ -391,13 +390,12 @@ fn has_openmp(seating: &Seating) -> bool {
     })
 }
 
-/// Whether a line of these paths ends with an OpenMP runtime, of Debian or of a Python wheel.
+/// A line may end with a runtime of Debian or of a Python wheel.
 fn is_openmp(paths: &str) -> bool {
     counts::in_maps(paths.as_bytes()).iter().any(|runtime| OPENMP.contains(&runtime.name))
 }
 
-/// Whether a thread was seen to sleep in the OpenMP runtime: a program may have it loaded, and wait
-/// for something else.
+/// A program may have the runtime loaded, and wait for something else.
 fn sleeps_in_runtime(threads: &[BusyThread]) -> bool {
     (0..BARRIER_LOOKS).any(|_| {
         std::thread::sleep(BETWEEN_BARRIER_LOOKS);

@@ -49,7 +49,7 @@ pub struct AdviceRequest {
     pub scope: Scope,
     /// The most time for the trial.
     pub trial: Duration,
-    /// Whether seats are tried even if the look shows that they cannot matter.
+    /// Tries seats even if the look shows that they cannot matter.
     pub proves: bool,
     /// The metric of work; by default the bytes that the program transfers.
     pub metric: Option<WorkMetric>,
@@ -140,7 +140,7 @@ impl AdviceRequest {
         MemoryThreads::of(self.memory.as_ref()?, cpus, evidence.ready_threads())
     }
 
-    /// Looks, and weighs the messages if the look does not decide.
+    /// Weighs the messages if the look does not decide.
     fn examine(
         &self,
         scope: &Scope,

@@ -32,7 +32,7 @@ const SETTLING: f64 = 0.2;
 /// The interval between searches for new threads.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// The default runs twice in a round, as itself and as its control.
+/// The default, and its control.
 const DEFAULTS: usize = 2;
 
 /// The confidence of the claims of all candidates together. Wrong advice costs more than none.
@@ -41,7 +41,7 @@ const CONFIDENCE: f64 = 0.99;
 /// The pause before the best candidate is tried again.
 const BEFORE_REPEAT: Duration = Duration::from_secs(1);
 
-/// The rounds of the repetition, each with a period of the default and one of the candidate.
+/// Rounds of the repetition, each with the default and the candidate.
 const REPEATED_ROUNDS: usize = 8;
 
 /// No round of the repetition starts later, because periods take longer on a busy computer.
@@ -50,11 +50,10 @@ const REPETITION: Duration = Duration::from_secs(6);
 /// A trial ends after this many rounds without readable work.
 const ROUNDS_WITHOUT_WORK: usize = 2;
 
-/// No round starts after this multiple of the trial's time, because periods take longer on a busy
-/// computer.
+/// No round starts after this multiple of the trial's time, for the same reason.
 const MOST_OF_TIME: f64 = 1.3;
 
-/// The result, or why there is none: the program's work could not be read from the start.
+/// The result, or why the work could not be read from the start.
 type TrialEnd = Result<Result<TrialResult, NoTrial>, AdviseError>;
 
 /// A trial of seats on a program.

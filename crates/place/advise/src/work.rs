@@ -6,10 +6,9 @@
 //! | bytes between its threads and clients | it passes some |
 //! | voluntary switches, checked against user time | its threads share memory |
 //!
-//! For the same work, threads on one CPU may switch more often, and threads that spin use more user
-//! time. Neither measure alone shows progress, so a gain needs both: `bench/advise/shared` compares
-//! them with counters of real work. Both are read from `/proc`, because counting every message
-//! slows the program.
+//! For the same work, threads on one CPU may switch more often, and spinning threads use more user
+//! time. So a gain needs both: `bench/advise/shared` compares them with counters of real work. Both
+//! are read from `/proc`, because counting every message slows the program.
 
 use crate::AdviseError;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
@@ -37,18 +36,16 @@ enum Measure {
     Switches,
 }
 
-/// Reads the work of a program at both ends of a period.
+/// Reads a program's work at both ends of a period.
 pub struct WorkMeter {
     /// The observation of the program's threads.
     pub session: ObservationSession,
     measure: Measure,
     reader: Option<MetricReader>,
     begun: Total,
-    /// At the start of the trial.
     first: Total,
 }
 
-/// The total work and CPU time at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     bytes: f64,
@@ -62,9 +59,9 @@ struct Total {
 pub struct PeriodWork {
     /// The work per second; `None` if it is unreadable or says nothing.
     pub rate: Option<f64>,
-    /// The mean number of CPUs that the observed processes used.
+    /// The mean number of CPUs used.
     pub cpus: f64,
-    /// The user time of its threads, in seconds, if it is a part of the measure.
+    /// Its threads' user time in seconds, if part of the measure.
     pub user_s: Option<f64>,
 }
 

@@ -7,12 +7,12 @@ use seatmap_launch::sets::{self, AcceptedWords, ComputerCpus, SetError};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The CPUs that the sets of services must be within.
+/// The CPUs that services' sets must be within.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceBounds {
     /// The CPUs, by the service's name; services without words are absent.
     pub cpus: BTreeMap<String, CpuSet>,
-    /// A sentence for each word that distinguishes no CPUs of the machine.
+    /// A sentence for each word that distinguishes no CPUs.
     pub remarks: Vec<String>,
 }
 

@@ -242,7 +242,7 @@ fn of_service(
     all
 }
 
-/// Words of this computer: CPUs may be offline, or their figures changed.
+/// CPUs may be offline, or their figures changed.
 fn of_words(plan: &ServicesPlan) -> Vec<ServiceDrift> {
     let with_words: Vec<&PlannedService> =
         plan.services.iter().filter(|planned| planned.within.is_some()).collect();

@@ -213,7 +213,7 @@ impl Service {
 }
 
 impl ServicesFile {
-    /// Reads the file and checks that its parts fit together.
+    /// Reads and checks the file.
     ///
     /// # Errors
     /// [`ServicesFileError`].
@@ -303,7 +303,7 @@ const SERVICE_KEYS: [&str; 19] = [
     "unit",
 ];
 
-/// Unknown keys are mistakes in the user's file, but may be a later version's in documents.
+/// Unknown keys are mistakes in the user's file, but in documents may be a later version's.
 fn check_keys(text: &str) -> Result<(), String> {
     let Ok(document) = DeTable::parse(text) else { return Ok(()) };
     let document = document.get_ref();

@@ -1,7 +1,7 @@
 //! Finds the running services for a first `services.toml`.
 //!
-//! A service is an innermost systemd unit, a control group with a cpuset, or the programs of one
-//! name, without kernel threads, this program and user sessions.
+//! A service is an innermost systemd unit, a control group with a cpuset, or programs of one name,
+//! without kernel threads, this program and user sessions.
 
 use crate::file::{MOST_SERVICES, service_name, stem};
 use crate::{Service, ServiceTarget, ServicesFile, living};
@@ -170,8 +170,7 @@ format = \"seatmap-services/1\"
 head_room_percent = 20
 ";
 
-/// The text of a new file with these services, or text to append to `known`. `None` if there is
-/// nothing to add.
+/// A new file with these services, or text to append to `known`. `None` without additions.
 pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<String> {
     let entries = found.iter().map(|one| {
         let processes = counted(one.processes, "process");

@@ -239,7 +239,7 @@ impl Race<'_> {
             return Ok(());
         }
         self.stands = false;
-        // With masks that lack a CPU, later periods would differ.
+        // Masks that lack a CPU would change later periods.
         let (_, left) = self.host.undo(Some(&self.request.apply.name))?;
         match left.first() {
             Some(left) => Err(ServicesRaceError::Failed(left.to_string())),
@@ -294,7 +294,7 @@ pub fn verdict(services: &[RacedService]) -> RaceVerdict {
     }
 }
 
-/// The judged services to which a rule applies, given the lower end of their intervals.
+/// Services to which a rule applies, given the lower end of their intervals.
 fn named(
     services: &[RacedService],
     applies: fn(&RacedService, Option<f64>) -> bool,

@@ -136,7 +136,7 @@ impl ServicesRecord {
         self.others_cpus.len()
     }
 
-    /// The largest simultaneous load, in CPUs: less than the sum of peaks at different times.
+    /// The largest simultaneous load, in CPUs: less than the sum of separate peaks.
     pub fn joint_peak_cpus(&self) -> f64 {
         let mut sums = vec![0.0; self.samples()];
         for service in &self.services {
@@ -184,7 +184,7 @@ impl ServicesRecord {
         Ok(limited)
     }
 
-    /// Reads a record and checks that its parts fit together.
+    /// Reads and checks a record.
     ///
     /// # Errors
     /// [`DocumentError`].

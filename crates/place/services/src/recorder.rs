@@ -22,7 +22,7 @@ const MEMBERS_EVERY: usize = 10;
 
 const LEAST_SAMPLES: usize = 2;
 
-/// The most samples: files of longer records are too large.
+/// Files of longer records are too large.
 const MOST_SAMPLES: usize = 100_000;
 
 /// The default interval between samples. The kernel's own counts have steps of 4 to 10 ms.
@@ -81,8 +81,8 @@ impl RecordRequest {
         Ok(recording.end(self, root))
     }
 
-    /// `None` if the time is over. Samples missed because of many threads are skipped, beyond the
-    /// fewest that a record needs.
+    /// `None` if the time is over. Missed samples are skipped, beyond the fewest that a record
+    /// needs.
     fn next_sample(&self, at: usize, passed: Duration, samples: usize) -> Option<usize> {
         let due = (passed.as_secs_f64() / self.interval.as_secs_f64()).ceil() as usize;
         let next = due.max(at + 1);

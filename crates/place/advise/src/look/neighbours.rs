@@ -12,19 +12,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const MOST_LISTED: usize = 5;
 
-/// A neighbour with a smaller load, in percent of a CPU, is ignored.
+/// The least load of a neighbour, in percent of a CPU.
 const LEAST_PERCENT: f64 = 5.0;
 
 /// Compared with a neighbour's; each needs several small files.
 const MOST_COMPARED: usize = 8;
 
-/// With a smaller load, a program is not checked for being a partner, because that reads all its
-/// open files.
+/// With a smaller load, a program is not checked for being a partner, which reads all its open
+/// files.
 const LEAST_PARTNER_PERCENT: f64 = 1.0;
 
-/// Adds the other programs on the program's CPUs. The evidence must already contain the CPUs, the
-/// CPU time and the clients. Clients and partners do not count. This process used `own_percent` of
-/// a CPU.
+/// Adds the other programs on its CPUs, except clients and partners. The evidence must already
+/// contain the CPUs, the CPU time and the clients. This process used `own_percent` of a CPU.
 pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
     let shown: Vec<&CpuActivity> =

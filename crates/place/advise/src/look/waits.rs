@@ -45,7 +45,7 @@ impl Waits {
         }
     }
 
-    /// The last known CPUs of a thread, if any.
+    /// The last known CPUs of a thread.
     pub fn mask(&self, tid: Tid) -> Option<&CpuSet> {
         self.masks.get(&tid)
     }
@@ -55,8 +55,8 @@ impl Waits {
         self.masks.values().fold(CpuSet::default(), |all, mask| all.with(mask))
     }
 
-    /// The demand of threads that needed at least 5 % of this time; `None` if the kernel does not
-    /// count it, or there were too many threads.
+    /// The demand of threads that needed at least 5 % of this time; `None` if not counted, or with
+    /// too many threads.
     pub fn demand(&self, seconds: f64) -> Option<CpuDemand> {
         if self.is_partial {
             return None;
@@ -85,7 +85,7 @@ impl CpuDemand {
         }
     }
 
-    /// The share of waiting, in percent of the time in which threads could run.
+    /// Waiting, in percent of the time in which threads could run.
     pub fn waits_percent(&self) -> f64 {
         let all = self.run_percent + self.wait_percent;
         if all > 0.0 { 100.0 * self.wait_percent / all } else { 0.0 }

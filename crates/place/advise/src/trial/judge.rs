@@ -14,15 +14,15 @@ const REPEATED_CONFIDENCE: f64 = 0.95;
 /// a quiet period with the same seats.
 const MOST_OTHERS_DIFFER: f64 = 0.15;
 
-/// The quiet period is the lower quartile, as in `seatmap bench`. Kernels without
-/// `/proc/schedstat` leave some time of halting virtual CPUs uncounted, so the shares differ
-/// between seats without any neighbour.
+/// Quiet is the lower quartile, as in `seatmap bench`. Kernels without `/proc/schedstat` leave some
+/// time of halting virtual CPUs uncounted, so the shares differ between seats without any
+/// neighbour.
 const QUIET_SHARE: f64 = 0.25;
 
 /// Half of a ratio's interval of 95 %, in standard deviations of its logarithm.
 const DEVIATIONS: f64 = 1.96;
 
-/// The kernel samples user time, so its count of these ticks varies as a Poisson distribution.
+/// The kernel samples user time, so its count of these ticks has a Poisson distribution.
 const TICK_S: f64 = 0.01;
 
 /// The periods of a round, in the order of the arms; `None` if the work was unreadable.
@@ -123,7 +123,6 @@ fn is_quiet(period: &Period, quiet: &[f64; 2]) -> bool {
     shares.iter().zip(quiet).all(|(share, quiet)| *share <= quiet + MOST_OTHERS_DIFFER)
 }
 
-/// The rate of an arm compared with the mean of the defaults.
 fn rate_difference(
     rounds: &[Vec<Period>],
     defaults: &[usize],
@@ -150,7 +149,7 @@ struct Times {
 }
 
 impl Times {
-    /// `None` if the work is measured without the user time.
+    /// `None` if the work excludes the user time.
     fn of(rounds: &[Vec<Period>], defaults: &[usize], arm: usize) -> Option<Self> {
         let default_s: Option<f64> = defaults.iter().map(|default| user_s(rounds, *default)).sum();
         Some(Times {

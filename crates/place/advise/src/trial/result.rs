@@ -142,8 +142,8 @@ impl TriedSeats {
         self.difference.map_or(f64::NEG_INFINITY, |difference| difference.percent)
     }
 
-    /// Whether the switches changed much, although the user time, which falls if a program does
-    /// less, did not fall. Either may follow the work then.
+    /// Whether the switches changed much, although the user time, which falls with the work, did
+    /// not. Either may follow the work then.
     fn is_unclear(&self) -> bool {
         let Some((switches, user_time)) = self.switches.zip(self.user_time) else { return false };
         switches.judgement() != Judgement::NotShown

@@ -2,7 +2,7 @@
 //!
 //! `systemctl set-property` writes a drop-in even to restore an old value (`unit_write_setting` in
 //! src/core/unit.c), which overrides later edits of the unit. So the journal has a line for each
-//! new drop-in, to remove it.
+//! new drop-in.
 
 use seatmap_os::Root;
 use seatmap_os::root::FileError;

@@ -133,8 +133,7 @@ impl GuardedHost for ServicesHost {
 
     fn end(&self, name: &Name) -> Result<Vec<Left>, ApplyError> {
         let record = self.record(name);
-        // The record goes first: the next command undoes a journal without one, even on a full
-        // disk.
+        // First: the next command undoes a journal without a record, even on a full disk.
         self.run.forget(name)?;
         let services = record.map(|record| record.plan.services).unwrap_or_default();
         let mut left = Vec::new();

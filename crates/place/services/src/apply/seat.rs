@@ -65,14 +65,13 @@ struct PlannedSeat<'a> {
     changes: Vec<SettingChange>,
 }
 
-/// Every change is in the journal before it is made.
 struct ServiceSite<'a> {
     host: &'a ServicesHost,
     journal: CellJournal,
 }
 
 impl ServicesHost {
-    /// Gives each service its set. If one fails, everything is restored.
+    /// Gives each service its set. If one fails, all are restored.
     ///
     /// # Errors
     /// [`ApplyError`].
@@ -200,7 +199,6 @@ pub(super) fn refused(planned: &PlannedService, source: FileError) -> ApplyError
     }
 }
 
-/// The interrupt of a file `/proc/irq/N/...`, for a message.
 fn interrupt(root: &Root, path: &str) -> String {
     irq::name(root, path.split('/').nth(3).unwrap_or_default())
 }
@@ -320,9 +318,8 @@ impl ServiceSite<'_> {
         Ok(())
     }
 
-    /// Narrows interrupts or packets to the CPUs that the plan leaves them. Returns the names of
-    /// those that the kernel refuses: it manages some interrupts itself, and leaves isolated CPUs
-    /// alone.
+    /// Narrows interrupts or packets to the CPUs left to them. Returns those that the kernel
+    /// refuses: it manages some interrupts itself, and leaves isolated CPUs alone.
     fn narrow(
         &mut self,
         plan: &ServicesPlan,
@@ -347,8 +344,8 @@ impl ServiceSite<'_> {
         Ok(left)
     }
 
-    /// Removes the permanent files of an unfinished `keep`, so the plan does not outlast a reboot.
-    /// Ending the plan handles its other journal lines.
+    /// Removes the permanent files of an unfinished `keep`, which would outlast a reboot. Ending
+    /// the plan handles its other journal lines.
     fn forget_kept(&self, before: usize) {
         let noted = &self.journal.changes[before.min(self.journal.changes.len())..];
         let kept: Vec<DropIn> = noted.iter().filter_map(|one| DropIn::of(&one.path)).collect();

@@ -155,7 +155,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     match owner(path) {
         Owner::Unit { name, property, is_kept } => {
             // The kernel keeps a list that systemd drops from a group with members, so the last
-            // list must have everything.
+            // must have everything.
             if value.is_empty() {
                 let all = all_of(root, property == PROPERTIES[1], "possible")?;
                 set_property(path, name, &format!("{property}={all}"), is_kept)?;
@@ -258,7 +258,7 @@ pub fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
     is_kind && are_lists && is_place
 }
 
-/// Whether a name is safe in a command: not an option, and without path separators.
+/// Whether it is safe in a command: not an option, and without path separators.
 pub fn is_word(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')

@@ -66,7 +66,7 @@ impl SeatingWay {
                 own.map_or(SeatingWay::Threads, SeatingWay::Group)
             }
             Some(ServiceTarget::Step(step)) => {
-                // Slurm writes the group of a step only when it starts.
+                // Slurm writes a step's group only when it starts.
                 let folders = seatmap_watch::choice::of_step(root, &step).unwrap_or_default();
                 let folders = folders.iter().filter_map(|folder| folder.to_str());
                 let own = folders
@@ -167,7 +167,7 @@ fn above(folder: &str) -> &str {
     folder.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
-/// In version 1, inner groups change first, so that a group is never smaller than one inside it.
+/// In version 1, inner groups change first: a group is never smaller than one inside.
 fn of_group(
     root: &Root,
     folder: &str,
@@ -191,7 +191,7 @@ fn of_group(
     Ok(())
 }
 
-/// The CPUs of a set that are allowed, or all allowed ones if it has none of them.
+/// Allowed CPUs of a set, or all allowed ones if it has none.
 fn inside(set: &CpuSet, allowed: &CpuSet) -> CpuSet {
     let both = set.within(allowed);
     if both.is_empty() { allowed.clone() } else { both }

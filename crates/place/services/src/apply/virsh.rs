@@ -1,8 +1,8 @@
 //! The pins of a running libvirt domain: of its vCPUs, its I/O threads and its emulator, read and
 //! set with `virsh` (virsh(1): vcpupin, iothreadpin, emulatorpin).
 //!
-//! libvirt gives each of these threads a cpuset, so a mask alone could not reach CPUs outside the
-//! pin. `virsh` connects to `LIBVIRT_DEFAULT_URI`.
+//! libvirt gives each thread a cpuset, so a mask alone could not leave the pin. `virsh` connects to
+//! `LIBVIRT_DEFAULT_URI`.
 
 use super::setting::{failed, is_word, output};
 use seatmap_data::document::whole_number;
@@ -14,7 +14,7 @@ use std::{fmt, io};
 /// errno(3).
 const ENOENT: i32 = 2;
 
-/// The most parts; libvirt's own limit of vCPUs is lower (4096 in 2024).
+/// libvirt's own limit of vCPUs is lower (4096 in 2024).
 const MOST_PARTS: usize = 8192;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

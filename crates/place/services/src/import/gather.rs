@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The largest file, in bytes: units and domains are far smaller.
+/// In bytes: units and domains are far smaller.
 pub const MOST_BYTES: usize = 4 << 20;
 
-/// The most files; a server has a few hundred units.
+/// A server has a few hundred units.
 const MOST_FILES: usize = 4096;
 
 const ENDINGS: [&str; 7] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".xml"];
@@ -14,7 +14,7 @@ const ENDINGS: [&str; 7] = [".service", ".slice", ".scope", ".socket", ".mount",
 type Unread = (PathBuf, io::Error);
 
 /// The files of a folder and its drop-in folders that may seat services, sorted, without links,
-/// which lead to other files of the folder; and the unreadable drop-in folders.
+/// which lead to other such files; and the unreadable drop-in folders.
 ///
 /// # Errors
 /// The folder cannot be read, or has more files than any computer has units.

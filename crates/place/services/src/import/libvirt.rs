@@ -99,7 +99,7 @@ pub fn read(file: &SourceFile<'_>, seats: &mut ImportedSeats) -> Result<(), Stri
     }
 }
 
-/// The text of a reference by number, or by one of XML's own five names.
+/// By number, or one of XML's own five names.
 fn referred(reference: &BytesRef<'_>) -> Option<String> {
     if reference.is_char_ref() {
         return reference.resolve_char_ref().ok().flatten().map(String::from);

@@ -254,7 +254,7 @@ fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, Strin
     })
 }
 
-/// `None` for the empty set, which means that the file has none.
+/// `None` for the empty set: the file has none.
 fn written(set: &CpuSet) -> Option<String> {
     (!set.is_empty()).then(|| set.to_string())
 }
@@ -340,7 +340,7 @@ impl ImportedSeats {
         }
     }
 
-    /// The number of pairs of services that share CPUs which one of them needs for itself.
+    /// Pairs of services that share CPUs which one of them needs for itself.
     pub fn claims(&self) -> usize {
         let claimed = self
             .remarks

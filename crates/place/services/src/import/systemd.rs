@@ -1,8 +1,8 @@
 //! The CPUs and nodes of systemd's units, from unit files, drop-ins, the output of `systemctl
 //! show`, and the script of `seatmap export --format systemd`.
 //!
-//! The settings are those of systemd.exec(5) and systemd.resource-control(5). Lists add up; an
-//! empty one drops earlier ones. A unit runs on the CPUs that it and all its slices allow.
+//! Settings: systemd.exec(5) and systemd.resource-control(5). Lists add up; an empty one drops
+//! earlier ones. A unit runs on the CPUs that it and all its slices allow.
 
 use super::lists::{ListSpelling, parse};
 use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat};
@@ -229,7 +229,7 @@ impl UnitSettings {
         let read = parse(&ranges.join(" "), ListSpelling::Systemd);
         match read.filter(|read| !read.is_empty() || !reversed.is_empty()) {
             Some(read) => *list = list.with(&read),
-            // systemd ignores such a setting, or evaluates its specifiers when the unit starts.
+            // systemd ignores it, or evaluates its specifiers when the unit starts.
             None => {
                 seats.remarks.push(ImportRemark::UnreadSetting {
                     unit: unit.to_owned(),
@@ -309,7 +309,7 @@ fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> CpuSet {
     outermost_first.fold(CpuSet::default(), |outer, one| inside(outer, &one.allowed))
 }
 
-/// The kernel gives a group without a CPU in common with its parent the parent's.
+/// The kernel gives a group without a common CPU its parent's.
 fn inside(outer: CpuSet, inner: &CpuSet) -> CpuSet {
     let both = outer.within(inner);
     if outer.is_empty() {

@@ -18,8 +18,8 @@ pub struct WrittenPlanError(String);
 impl Blame for WrittenPlanError {}
 
 impl ImportedSeats {
-    /// The text of a `services.toml` with these services, or text to append to `known`; `None` if
-    /// nothing is missing.
+    /// A `services.toml` with these services, or text to append to `known`; `None` if nothing is
+    /// missing.
     pub fn text(&self, known: Option<&ServicesFile>) -> Option<String> {
         let entries = self.seats.iter().map(|seat| {
             let words = match (&seat.cpus, &seat.nodes) {

@@ -1,7 +1,7 @@
 //! The sets that other tools would give, if a record has the data for them.
 //!
-//! Requests are the 90th percentile of the load, like the target of Kubernetes' vertical pod
-//! autoscaler (its `recommender`, `target-cpu-percentile`).
+//! Requests are the 90th percentile of the load, as for Kubernetes' vertical pod autoscaler (its
+//! `recommender`, `target-cpu-percentile`).
 
 use super::cost::Pricing;
 use super::request::PlanError;
@@ -85,7 +85,7 @@ fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Vec<Pool>> {
     Some(pools.collect())
 }
 
-/// The sets of another plan for the services of a record.
+/// Another plan's sets for the services of a record.
 ///
 /// # Errors
 /// [`PlanError`]: the plan lacks a service, or its sets overlap without being equal.
@@ -167,7 +167,7 @@ fn kubelet(pricing: &Pricing) -> Vec<Pool> {
     pools
 }
 
-/// The first free units, in the order of this key, with so many CPUs.
+/// In the order of this key, with so many CPUs.
 fn first_units<K: Ord>(
     units: &Units,
     free: &BTreeSet<usize>,

@@ -9,14 +9,13 @@
 //! | talk | messages between and inside services, by core distances | this machine's profile |
 //! | memory | memory of another NUMA node, and a device of another node | |
 //!
-//! All services have equal weight: a one-thread cache that waits behind a hundred workers loses as
-//! much as they would. Services that want less than [`SMALL_CPUS`] count in proportion to it, or an
-//! idle one would decide everything.
+//! All services have equal weight: a one-thread cache behind a hundred workers loses as much as
+//! they would. Services that want less than [`SMALL_CPUS`] count in proportion, or an idle one
+//! would decide everything.
 //!
-//! Within a recorded slice, the number of ready or running threads is taken as Poisson distributed,
-//! like the requests in service without a queue (M/M/inf), in the normal approximation. Waiting is
-//! the mean excess over the capacity. Leftover work remains for the next slice, so a set below the
-//! mean load is worst.
+//! Within a slice, ready or running threads are taken as Poisson distributed, like requests without
+//! a queue (M/M/inf), in the normal approximation. Waiting is the mean excess over the capacity.
+//! Leftover work remains for the next slice, so a set below the mean load is worst.
 
 use super::demand::Demand;
 use super::units::Units;
@@ -27,21 +26,21 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-/// The share of a CPU's time lost if threads of two services take turns on it with cold caches. Li,
-/// Ding & Shen 2007 found tens of microseconds to a millisecond per switch; 100 us in turns of 3 ms
-/// are 3 %.
+/// The share of a CPU's time lost if two services' threads take turns with cold caches. Li, Ding &
+/// Shen 2007 found tens of microseconds to a millisecond per switch; 100 us in turns of 3 ms are 3
+/// %.
 const SHARING: f64 = 0.03;
 
-/// The share of a busy CPU's time lost to a neighbour in the last-level cache. Lo et al. 2015
-/// (Heracles, ISCA) found slowdowns from none to several times; 5 % is at the low end.
+/// The share of a busy CPU lost to a neighbour in the last-level cache. Lo et al. 2015 (Heracles,
+/// ISCA) found slowdowns from none to several times; 5 % is at the low end.
 const CACHES: f64 = 0.05;
 
 /// Cache lines that move for one message through the kernel: an assumption. A futex wake moves a
 /// few, a local socket some dozens.
 const LINES: f64 = 16.0;
 
-/// The share of a CPU's time lost if all memory is on another node: an assumption. Remote accesses
-/// take 1.4 to 2 times as long on servers of two packages, and a third of the time goes to memory.
+/// The share of a CPU lost if all memory is on another node: an assumption. Remote accesses take
+/// 1.4 to 2 times as long on servers of two packages, and a third of the time goes to memory.
 const FAR_MEMORY: f64 = 0.2;
 
 /// An assumption: half of [`FAR_MEMORY`].
@@ -102,7 +101,7 @@ pub fn waiting(wanted: f64, capacity: f64) -> f64 {
     (deviation * (density + above * normal_share(above))).clamp(0.0, wanted)
 }
 
-/// The properties of a set of units that decide its cost.
+/// The properties of a set that decide its cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SetFacts {
     /// The work that it does, relative to one CPU alone.
@@ -151,7 +150,7 @@ impl SetFacts {
         1.0 - on.map_or(0.0, |(_, share)| *share)
     }
 
-    /// The part of two sets in common last-level caches: 1 if both are in one.
+    /// In common last-level caches: 1 if both are in one.
     pub fn common_caches(&self, other: &SetFacts) -> f64 {
         self.cache_shares.iter().zip(&other.cache_shares).map(|(a, b)| a.min(*b)).sum()
     }
@@ -172,7 +171,7 @@ pub struct Pricing<'a> {
     pub demand: &'a Demand,
     /// The machine.
     pub units: &'a Units,
-    /// Waiting by services and by capacity in thousandths, which many sets have in common.
+    /// By services and capacity in thousandths, common to many sets.
     known: RefCell<HashMap<(Members, u64), f64>>,
 }
 
@@ -214,7 +213,7 @@ impl<'a> Pricing<'a> {
             for b in places(members).filter(|b| *b >= a) {
                 let pair = self.demand.pair(a, b);
                 terms.talk_percent += self.talk(a, b, set.inside_ns);
-                // Two threads meet on one of the CPUs, and each loses its cache. Entries of a
+                // Two threads meet on one of the CPUs, and both lose its cache. Entries of a
                 // service with itself are 0.
                 let meetings = self.demand.meeting_cpus2[pair] / set.capacity.max(1e-9);
                 terms.sharing_percent += self.loss_of_both(a, b, SHARING * meetings);
@@ -233,7 +232,7 @@ impl<'a> Pricing<'a> {
         self.loss(a, cpus) + self.loss(b, cpus)
     }
 
-    /// The cost of talk between two services at this distance. Each bears half of it.
+    /// The cost of talk at this distance. Each service bears half.
     pub fn talk(&self, a: usize, b: usize, ns: f64) -> f64 {
         let cpus = self.demand.talk_per_s[self.demand.pair(a, b)] * LINES * ns * 1e-9;
         self.loss_of_both(a, b, cpus / 2.0)

@@ -8,7 +8,7 @@ use crate::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The most samples: the largest load represents each group, because bursts matter most.
+/// The largest load represents each group, because bursts matter most.
 const MOST_SLICES: usize = 600;
 
 /// One service.

@@ -150,7 +150,7 @@ impl PlannedService {
 }
 
 impl ServicesPlan {
-    /// Reads a plan and checks that its parts fit together.
+    /// Reads and checks a plan.
     ///
     /// # Errors
     /// [`DocumentError`].

@@ -1,8 +1,8 @@
 //! The best plan for up to [`MOST`] services, by branch and bound.
 //!
 //! A table has the least cost of each set of services from each unit on. The search adds pools from
-//! the first unit to the last, cheapest first, and drops a branch when its cost plus the table's
-//! rest reaches the best plan so far.
+//! the first unit to the last, cheapest first, and drops a branch whose cost plus the table's rest
+//! reaches the best plan.
 
 use super::cost::Pricing;
 use super::search::{PoolSpan, pools, span_price};

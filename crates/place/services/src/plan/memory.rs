@@ -1,7 +1,7 @@
 //! The memory that services need, and the NUMA nodes with it.
 //!
-//! A service's memory is on its pool's nodes. Each node's memory goes to the pool whose last node
-//! is nearest. A pool's nodes are a run, so no other order serves more (the convex case of Glover
+//! A service's memory is on its pool's nodes. Each node's goes to the pool whose last node is
+//! nearest. A pool's nodes are a run, so no other order serves more (the convex case of Glover
 //! 1967).
 
 use super::cost::Pricing;
@@ -22,7 +22,7 @@ const MOVES: usize = 1_000;
 
 const MIB: u64 = 1 << 20;
 
-/// The memory of the machine's nodes, in the order of the units; infinite if unknown.
+/// By node, in the order of the units; infinite if unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeMemory {
     /// The nodes.
@@ -151,7 +151,7 @@ pub fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanEr
     Ok(())
 }
 
-/// The smallest reduction of one service's memory that gives a plan, if memory prevents one.
+/// The smallest cut of one service's memory that gives a plan, if memory prevents one.
 pub fn smallest_change(demand: &Demand, units: &Units, spans: &UnitSpans) -> Option<PlanError> {
     let mut without = demand.clone();
     for service in &mut without.services {

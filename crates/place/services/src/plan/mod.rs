@@ -1,7 +1,6 @@
 //! Sets of CPUs for all services together. Pure: a record and a machine in, a plan out.
 //!
-//! A plan divides the services into *pools*. Services of one pool share a set of CPUs; different
-//! pools have disjoint sets.
+//! A plan divides the services into *pools*, each with its own set of CPUs.
 //!
 //! | module | holds |
 //! |---|---|

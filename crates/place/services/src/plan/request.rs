@@ -174,7 +174,7 @@ impl PlanRequest<'_> {
         planned.collect()
     }
 
-    /// All but those of quiet services; empty if there are none.
+    /// All but those of quiet services.
     fn interrupts(&self, planned: &[PlannedService]) -> String {
         let quiet = planned.iter().filter(|one| one.service.quiet);
         let quiet: CpuSet = quiet.flat_map(PlannedService::cpu_set).collect();

@@ -1,7 +1,7 @@
 //! A good plan for many services, by simulated annealing.
 //!
 //! The state is the pools in order, then unused units. With required nodes or CPUs, there are also
-//! gaps: parts without services.
+//! gaps without services.
 
 use super::cost::Pricing;
 use super::demand::Demand;
@@ -80,7 +80,6 @@ pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Vec<
 /// The penalty for each CPU by which a limit is broken: above all costs.
 const BROKEN: f64 = 1e9;
 
-/// One pool for each service that must be alone, one for the others.
 fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let demand = pricing.demand;
     let alone = places(demand.everybody()).filter(|at| demand.services[*at].is_alone);
@@ -225,7 +224,7 @@ impl Annealing<'_> {
         }
     }
 
-    /// Several at once, because services that talk lose if only one moves.
+    /// Several at once: services that talk lose if only one moves.
     fn split(&mut self, next: &mut Vec<Part>, a: usize) -> Option<()> {
         let Part { members, units } = next[a];
         let leaving = members & self.random.bits();
