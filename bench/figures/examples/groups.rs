@@ -1,7 +1,7 @@
 //! Places one graph on nested groups, for `bench/shared/run`.
 //!
 //! Reads `SECONDS SEED` (negative seconds are kicks), the group sizes from the innermost out, their
-//! distances, and one edge `A B WEIGHT` per line. Prints the slot of each task.
+//! distances, and one edge `A B WEIGHT` per line. Prints each task's slot.
 
 use seatmap_place::anneal::in_groups;
 use seatmap_place::machine::Square;

@@ -26,8 +26,8 @@ const ELSEWHERE: u64 = 1 << 40;
 const WANTED_PERCENT: f64 = 99.0;
 const MOST_MS: f64 = 1.0;
 
-/// The noise of a bare-metal mesh: the part that stays in a visit's median, and the part that each
-/// batch adds.
+/// A bare-metal mesh's noise: the part that stays in a visit's median, and the part that each batch
+/// adds.
 const NOISE: ProbeNoise = ProbeNoise { visit_ns: 1.5, batch_ns: 3.0 };
 
 #[derive(Clone, Copy, Default)]

@@ -4,7 +4,7 @@
 /// kind, because the second of two may profit from the first.
 ///
 /// # Errors
-/// The first error of a run.
+/// A run's first error.
 pub fn in_turns<const N: usize, T, E>(
     turns: usize,
     mut run: impl FnMut(usize) -> Result<T, E>,

@@ -71,7 +71,7 @@ pub struct EmulatedComputer {
     pub memory_mib: u64,
     #[serde(default, rename = "node")]
     pub nodes: Vec<EmulatedNode>,
-    /// The relative speed of each CPU; the fastest has 1024. On Arm, in the device tree.
+    /// Each CPU's relative speed; the fastest has 1024. On Arm, in the device tree.
     #[serde(default)]
     pub capacities: Vec<u32>,
     #[serde(default)]

@@ -108,7 +108,7 @@ impl Archive {
         Ok(folder)
     }
 
-    /// The folder of an unpacked package.
+    /// An unpacked package's folder.
     ///
     /// # Errors
     /// [`LabError`] if the package cannot be fetched.

@@ -47,7 +47,7 @@ pub enum LabError {
     Failed {
         /// The program.
         program: String,
-        /// The last words of its stderr.
+        /// Its stderr's last words.
         words: String,
     },
 }

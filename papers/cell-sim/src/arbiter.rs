@@ -59,7 +59,7 @@ pub struct DataArbiter {
     send_free: [u64; ELEMENT_COUNT],
     receive_free: [u64; ELEMENT_COUNT],
     memory: usize,
-    /// The elements in order of service: the last one granted comes last.
+    /// The elements in order of service: the last granted comes last.
     order: [u8; ELEMENT_COUNT],
     next: u64,
     granted: Vec<Grant>,

@@ -24,7 +24,7 @@ pub struct CellBed {
 }
 
 impl CellBed {
-    /// Creates the machine of a model.
+    /// Creates a model's machine.
     ///
     /// # Panics
     /// Panics if the model was changed after its check, so that its ring lacks an element or a
@@ -40,7 +40,7 @@ impl CellBed {
         }
     }
 
-    /// Sets the number of events after which a run fails.
+    /// Sets the events after which a run fails.
     pub fn limit_events(&mut self, most_events: u64) {
         self.stage.most_events = most_events;
     }
@@ -50,12 +50,12 @@ impl CellBed {
         &self.model
     }
 
-    /// The counts of the last run.
+    /// The last run's counts.
     pub fn counters(&self) -> &CellBeCounters {
         &self.counters
     }
 
-    /// The trace of the last run, if it was traced.
+    /// The last run's trace, if it was traced.
     pub fn trace(&self) -> Option<&EventTrace> {
         self.trace.as_ref()
     }

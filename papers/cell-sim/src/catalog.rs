@@ -12,12 +12,12 @@ const MODELS: [(&str, &str); 3] = [
 
 const FAMILY: &str = "seatmap-model/";
 
-/// The names of the models.
+/// The models' names.
 pub fn names() -> impl Iterator<Item = &'static str> {
     MODELS.iter().map(|(name, _)| *name)
 }
 
-/// The model with this name, if there is one.
+/// The model with this name, if any.
 ///
 /// # Errors
 /// [`ModelError`] if a bundled model is wrong, which is a bug in Seatmap.

@@ -6,7 +6,7 @@ use crate::ring::{ELEMENT_COUNT, RINGS};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Counts of one run, by name, and the counts of each chip.
+/// Counts of one run, by name, and each chip's counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CellBeCounters {
     /// Events of the simulation.
@@ -31,7 +31,7 @@ pub struct CellBeCounters {
     pub bif_bytes: [u64; 2],
     /// Core cycles that each direction was busy.
     pub bif_busy_cycles: [u64; 2],
-    /// The counts of each chip.
+    /// Each chip's counts.
     pub chips: Vec<ChipCounters>,
 }
 

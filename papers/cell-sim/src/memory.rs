@@ -23,7 +23,7 @@ impl CellBeMemory {
         reset(&mut self.modules, modules, shape.memory_bytes);
     }
 
-    /// The bytes of a range; empty if some do not exist.
+    /// A range's bytes; empty if some do not exist.
     pub fn at(&self, ea: Ea, size: u32) -> &[u8] {
         let (store, offset) = match ea {
             Ea::Local { rank, offset } => (self.local.get(rank as usize), offset),

@@ -77,7 +77,7 @@ struct Entry {
     order: TransferOrder,
     local: u32,
     ea: Ea,
-    /// Bytes of the current element that are not yet requested.
+    /// Unrequested bytes of the current element.
     left: u32,
     elements: Vec<Element>,
     /// Whether each element starts at a quadword of the local store, with a small element's offset

@@ -2,8 +2,8 @@
 //!
 //! Line n is in bank n modulo the number of banks. Even and odd banks have separate channels, each
 //! with a queue of reads and a queue of writes; if a queue is full, the command is sent again. A
-//! chip's sustained memory rate depends on the row cycles of its banks, on refresh, and on turns of
-//! the channels' pins.
+//! chip's sustained memory rate depends on its banks' row cycles, on refresh, and on turns of the
+//! channels' pins.
 
 mod bank;
 mod channel;

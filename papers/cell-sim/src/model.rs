@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-model/2";
 
-/// A Cell machine: chips, rings, and the cost of every operation.
+/// A Cell machine: chips, rings, and every operation's cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellModel {
@@ -25,7 +25,7 @@ pub struct CellModel {
     pub sources: Vec<String>,
     /// The core clock.
     pub frequency_ghz: f64,
-    /// Number of chips; each has its memory.
+    /// Chips; each has its memory.
     pub chips: usize,
     /// The physical SPEs of each chip that programs can use, in logical order.
     pub spes: Vec<u8>,

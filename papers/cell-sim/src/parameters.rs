@@ -11,7 +11,7 @@ const BYTE_PARTS: u64 = 256;
 /// The largest permitted value: far above any machine's, but sums of cycles cannot overflow.
 const LARGEST: f64 = 1e9;
 
-/// The unit of a parameter.
+/// A parameter's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterUnit {
     /// Cycles of the core clock.
@@ -64,7 +64,7 @@ impl fmt::Display for ParameterUnit {
 pub struct CellBeParameter {
     /// Its key below `[figures]`.
     pub name: &'static str,
-    /// The unit of its value.
+    /// Its value's unit.
     pub unit: ParameterUnit,
     /// The permitted values.
     pub range: RangeInclusive<f64>,

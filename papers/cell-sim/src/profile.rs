@@ -9,8 +9,7 @@ use std::sync::Arc;
 /// Round trips per distance. A few are enough, because a model's times never vary.
 const ROUNDS: u32 = 32;
 
-/// Round trips of a mailbox message; their time is the core distance on a machine without shared
-/// lines.
+/// Round trips of a mailbox message.
 struct RoundTrips;
 
 impl ChannelProgram for RoundTrips {

@@ -106,7 +106,7 @@ impl AtomicUnits {
         self.lost = 0;
     }
 
-    /// Conditional stores that failed because their reservation was lost.
+    /// Conditional stores that failed for a lost reservation.
     pub fn lost(&self) -> u64 {
         self.lost
     }

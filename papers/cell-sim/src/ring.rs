@@ -1,8 +1,8 @@
 //! One data ring of a chip's element interconnect bus.
 //!
 //! A transfer moves as a wave: it occupies the segment after hop k from k bus cycles after its
-//! start, for the eight beats of its data. A model that reserves the whole route at once is far
-//! slower on short routes than published measurements.
+//! start, for its data's eight beats. A model that reserves the whole route at once is far slower
+//! on short routes than published measurements.
 
 use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
@@ -11,11 +11,9 @@ use seatmap_sim::moment::at_cycle;
 
 pub const ELEMENTS: [&str; 12] =
     ["PPE", "SPE0", "SPE1", "SPE2", "SPE3", "SPE4", "SPE5", "SPE6", "SPE7", "MIC", "BIF", "IOIF1"];
-/// The number of elements, and of the segments between them: segment p connects element p and the
-/// next.
+/// Elements, and segments between them: segment p connects element p and the next.
 pub const ELEMENT_COUNT: usize = ELEMENTS.len();
-/// The number of rings of a chip. Data moves up in position on the first half and down on the
-/// second.
+/// Rings of a chip. Data moves up in position on the first half and down on the second.
 pub const RINGS: usize = 4;
 /// The most concurrent transfers on a ring (Kistler, Perrone & Petrini 2006).
 const MOST_TRANSFERS: usize = 3;
@@ -68,7 +66,7 @@ impl DataRing {
         ring
     }
 
-    /// Hops to an element that is this many hops upwards.
+    /// Hops to an element this many hops upwards.
     #[inline]
     pub fn hops(&self, up: usize) -> usize {
         if self.goes_up { up } else { ELEMENT_COUNT - up }
@@ -93,7 +91,7 @@ impl DataRing {
     /// not distinguished.
     #[inline]
     pub fn earliest(&self, source: usize, hops: usize, least: u64, enough: u64) -> u64 {
-        // If the ring is full, the next transfer starts when the first one ends.
+        // If the ring is full, the next transfer starts when the first ends.
         let first_end = self.ends[..self.most].iter().copied().fold(u64::MAX, u64::min);
         let mut start = least.max(self.next_start).max(first_end);
         // Each further segment is needed one hop later, and may become free that much later.

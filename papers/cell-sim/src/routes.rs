@@ -36,7 +36,7 @@ impl CellModel {
         })
     }
 
-    /// The node of a PU; `None` if the chip has no such SPE or PPE.
+    /// A PU's node; `None` if the chip has no such SPE or PPE.
     pub fn node_of_pu(&self, os: u32) -> Option<u16> {
         let each = self.spes.len() as u32;
         let (chip, element) = match os.checked_sub(self.ppe()) {

@@ -134,7 +134,7 @@ impl EventTrace {
     pub(crate) fn transfer_begins(&mut self, spe: u32, now: u64, transfer: TracedTransfer) {
         let TracedTransfer { name, id, bytes, tag, local, effective } = transfer;
         let args = Some(Args::Transfer { bytes, tag, local, effective });
-        // `b` and `e` are the ends of an asynchronous event; several may overlap on a track.
+        // `b` and `e` are an asynchronous event's ends; several may overlap on a track.
         let row = self.row(name, "b", TrackGroup::Transfers.pid(), spe, now);
         self.add(Row { id: Some(id), cat: Some("transfer"), args, ..row });
     }

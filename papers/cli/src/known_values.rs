@@ -4,7 +4,7 @@ use crate::verbs::study;
 use clap::{Arg, Command};
 use seatmap_console::running::{KnownValue, KnownValues};
 
-/// The values of an argument; `None` if they are unknown to this program.
+/// An argument's values; `None` if they are unknown to this program.
 pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     let name = argument.get_value_names()?.first()?.as_str();
     match (command.get_name(), name) {

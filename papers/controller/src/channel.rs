@@ -29,7 +29,7 @@ use std::time::Duration;
 /// The suffix of the socket's name, after the name of the controller's socket.
 pub const ENDING: &str = ".9p";
 
-/// The most programs at once, in total and per user, so that no user keeps the others out.
+/// The most programs at once, in total and per user.
 const MOST: usize = 64;
 const MOST_OF_A_USER: usize = 16;
 
@@ -67,8 +67,8 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
     }
 }
 
-/// A rejected client only sees the end of the stream, because the protocol has no error before the
-/// first request.
+/// A rejected client only sees the stream's end, because the protocol has no error before the first
+/// request.
 fn admit(
     stream: UnixStream,
     group: Option<u32>,
@@ -158,7 +158,7 @@ pub(crate) fn hand_over(
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut along = SendAncillaryBuffer::new(&mut space);
     along.push(SendAncillaryMessage::ScmRights(&files));
-    // So few bytes at the start of a connection are sent at once.
+    // So few bytes at a connection's start are sent at once.
     rustix::net::sendmsg(stream, &[IoSlice::new(bytes)], &mut along, SendFlags::NOSIGNAL)?;
     Ok(())
 }

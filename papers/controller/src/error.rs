@@ -8,7 +8,7 @@ use seatmap_data::document::Blame;
 use std::io;
 use std::path::Path;
 
-/// An error of running or reaching a controller.
+/// A controller's error.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     /// Another controller already runs.
@@ -76,7 +76,7 @@ pub enum ControlError {
     /// The controller rejects the request.
     #[error("{message}")]
     Refused {
-        /// The origin of the error.
+        /// The error's origin.
         kind: ErrorOrigin,
         /// The controller's message.
         message: String,

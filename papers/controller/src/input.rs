@@ -30,7 +30,7 @@ impl StandardInput {
         Ok(StandardInput { file: file.into(), client: client.try_clone()?, starter })
     }
 
-    /// Waits for data or the end of the input.
+    /// Waits for data or the input's end.
     ///
     /// # Errors
     /// The client has exited, so later input is not for it.

@@ -16,7 +16,7 @@ pub struct Job {
     /// Its stopped threads while it is suspended.
     pub stopped: Vec<StoppedThread>,
     pub faults: Vec<String>,
-    /// The end of its lease, in seconds since boot.
+    /// Its lease's end, in seconds since boot.
     pub ends_s: Option<u64>,
     /// The place in the queue last sent to its client.
     pub place_sent: Option<(usize, usize)>,

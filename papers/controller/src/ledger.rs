@@ -31,7 +31,7 @@ pub struct LedgerEntry {
     pub is_detached: bool,
     /// Whether it takes turns.
     pub takes_turns: bool,
-    /// The threads that are stopped while other cells have its CPUs.
+    /// The threads stopped while other cells have its CPUs.
     pub stopped: Vec<StoppedThread>,
 }
 
@@ -82,8 +82,7 @@ pub fn set_aside(host: &CellHost) -> Option<Left> {
     Some(Left::new(path.display().to_string(), why))
 }
 
-/// Writes the ledger and its copy; each file is complete, old or new. The described changes follow,
-/// so the ledger knows of each even if the writer dies in between.
+/// Writes the ledger and its copy before the described changes; each file is complete, old or new.
 ///
 /// # Errors
 /// The system's error.
@@ -92,9 +91,9 @@ pub fn write(host: &CellHost, entries: &[LedgerEntry]) -> io::Result<()> {
     whole::write(host, COPY, &entries)
 }
 
-/// Finishes the work of an ended controller: continues stopped threads outside their cell, and
-/// destroys cells whose clients were connected to it. Returns the detached cells, which remain, and
-/// the settings that could not be restored.
+/// Finishes an ended controller's work: continues stopped threads outside their cell, and destroys
+/// cells whose clients were connected to it. Returns the detached cells, which remain, and the
+/// settings that could not be restored.
 ///
 /// # Errors
 /// A journal or the ledger cannot be read or written. A cell that cannot be destroyed stays in the

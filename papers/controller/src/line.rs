@@ -24,7 +24,7 @@ impl<R: BufRead> LineReader<R> {
         &self.stream
     }
 
-    /// The next line without its end; `None` at the end of the stream.
+    /// The next line without its end; `None` at the stream's end.
     ///
     /// # Errors
     /// The stream breaks, or the line is too long.

@@ -6,7 +6,7 @@ use seatmap_os::trusted::Open;
 use std::fs::File;
 use std::time::Duration;
 
-/// Number of attempts and pause between them, because a warden may still hold the lock.
+/// Attempts and the pause between them: a warden may still hold the lock.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 

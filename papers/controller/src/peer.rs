@@ -10,7 +10,7 @@ const MOST_GROUPS: usize = 65_536;
 /// The process at the other end, as of its connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerCredentials {
-    /// Its ID; 0 if it is not visible from here.
+    /// Its ID; 0 if invisible from here.
     pub pid: i32,
     /// Its user ID.
     pub uid: u32,
@@ -21,7 +21,7 @@ pub struct PeerCredentials {
 }
 
 impl PeerCredentials {
-    /// Asks the kernel for the peer of a stream.
+    /// Asks the kernel for a stream's peer.
     ///
     /// # Errors
     /// The kernel's error.
@@ -44,7 +44,7 @@ impl PeerCredentials {
     }
 }
 
-/// The effective user of this process.
+/// This process's effective user.
 pub fn own_uid() -> u32 {
     // SAFETY: the call cannot fail and touches nothing.
     unsafe { libc::geteuid() }

@@ -28,7 +28,7 @@ pub enum Action {
     Start(u64, CpuSet),
 }
 
-/// Chooses this number of CPUs from a set.
+/// Chooses this many CPUs from a set.
 pub type Choose<'a> = dyn Fn(&CpuSet, usize) -> Option<CpuSet> + 'a;
 
 #[derive(Clone, Debug)]
@@ -89,8 +89,7 @@ impl TicketQueue {
         self.usage.pass(now_ms, &cpus);
     }
 
-    /// The number of tickets ahead of this one, and of all waiting tickets; `None` if it does not
-    /// wait.
+    /// Tickets ahead of this one, and all waiting ones; `None` if it does not wait.
     pub fn place(&self, id: u64) -> Option<(usize, usize)> {
         let mut waiting: Vec<&Waiting> = self.waiting.iter().collect();
         waiting.sort_by(|a, b| {
@@ -99,7 +98,7 @@ impl TicketQueue {
         Some((waiting.iter().position(|waiting| waiting.ticket.id == id)?, waiting.len()))
     }
 
-    /// The number of a user's waiting tickets.
+    /// A user's waiting tickets.
     pub fn waiting_of(&self, uid: u32) -> usize {
         self.waiting.iter().filter(|waiting| waiting.ticket.uid == uid).count()
     }
@@ -239,7 +238,7 @@ impl TicketQueue {
     }
 }
 
-/// Free CPUs that are not reserved, with one remaining.
+/// Free CPUs without reservation, with one remaining.
 fn meet(wants: &Wants, free: &CpuSet, reserved: &CpuSet, choose: &Choose<'_>) -> Option<CpuSet> {
     let open = free.without(reserved);
     if !wants.can_be_met_by(free) || wants.of(&open).len() < wants.len() {

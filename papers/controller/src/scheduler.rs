@@ -112,7 +112,7 @@ impl<'a> Scheduler<'a> {
         self.pump();
     }
 
-    /// Does the work that is due: turns, expired leases, and cells changed by other programs.
+    /// Does due work: turns, expired leases, and cells changed by other programs.
     pub fn tick(&mut self) {
         self.see_who_ended();
         if self.looked.elapsed() >= LOOK_EVERY {

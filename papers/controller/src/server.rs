@@ -34,7 +34,7 @@ const MOST_UNHEARD: usize = 16;
 
 const TICK: Duration = Duration::from_millis(100);
 
-/// The options of a controller.
+/// A controller's options.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// The path of the socket where it listens.
@@ -43,7 +43,7 @@ pub struct ServerOptions {
     pub group: Option<u32>,
     /// The order in which requests are granted.
     pub policy: Policy,
-    /// The length of a turn.
+    /// A turn's length.
     pub slice: Duration,
     /// The command that starts its warden.
     pub warden: GuardianCommand,

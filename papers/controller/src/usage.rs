@@ -10,7 +10,7 @@ pub const HALF_LIFE_MS: f64 = 600_000.0;
 
 const NOTHING: f64 = 1e-3;
 
-/// The recent usage of each user, in CPU-ms.
+/// Each user's recent usage, in CPU-ms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserUsage {
     at_ms: u64,
@@ -28,7 +28,7 @@ impl UserUsage {
         UserUsage { at_ms, of }
     }
 
-    /// The time of the last update, in ms.
+    /// The last update's time, in ms.
     pub fn at_ms(&self) -> u64 {
         self.at_ms
     }
@@ -52,7 +52,7 @@ impl UserUsage {
         self.of.retain(|_, usage| *usage > NOTHING);
     }
 
-    /// The recent usage of a user, in CPU-ms.
+    /// A user's recent usage, in CPU-ms.
     pub fn of(&self, uid: u32) -> f64 {
         self.of.get(&uid).copied().unwrap_or(0.0)
     }

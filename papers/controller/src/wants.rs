@@ -12,7 +12,7 @@ pub enum Wants {
 }
 
 impl Wants {
-    /// The number of CPUs.
+    /// Their number.
     pub fn len(&self) -> usize {
         match self {
             Wants::Cpus(cpus) => cpus.len(),
@@ -34,7 +34,7 @@ impl Wants {
         is_inside && !self.is_empty() && self.len() < cpus.len()
     }
 
-    /// The CPUs among these that are useful for it.
+    /// The useful CPUs among these.
     pub fn of(&self, cpus: &CpuSet) -> CpuSet {
         match self {
             Wants::Cpus(own) => own.within(cpus),

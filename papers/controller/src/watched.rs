@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The silence after which the other process is checked.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The number of consecutive checks that must find it stopped: a debugger stops it only briefly.
+/// Consecutive checks that must find it stopped: a debugger stops it only briefly.
 const LOOKS: u32 = 3;
 
 /// The controller is stopped.
@@ -26,7 +26,7 @@ pub struct ControllerStopped {
 #[derive(Debug)]
 pub struct ControllerConnection {
     stream: UnixStream,
-    /// The listening process; 0 if it is not visible from here.
+    /// The listening process; 0 if invisible from here.
     pid: i32,
 }
 

@@ -51,7 +51,7 @@ pub unsafe extern "C" fn spe_callback_handler_register(
     })
 }
 
-/// Removes the function of a call number.
+/// Removes a call number's function.
 #[unsafe(no_mangle)]
 pub extern "C" fn spe_callback_handler_deregister(callnum: c_uint) -> c_int {
     number(|| {
@@ -64,7 +64,7 @@ pub extern "C" fn spe_callback_handler_deregister(callnum: c_uint) -> c_int {
     })
 }
 
-/// The function of a call number, or NULL.
+/// A call number's function, or NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn spe_callback_handler_query(callnum: c_uint) -> *mut c_void {
     crate::call::pointer(|| {

@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_uint, c_void};
 /// The context of a pointer from C; `ESRCH` without one.
 ///
 /// # Safety
-/// The pointer is NULL or points to memory of at least the size of a handle.
+/// The pointer is NULL or points to memory of at least a handle's size.
 pub unsafe fn context(spe: *const ContextHandle) -> Result<ContextGuard, Errno> {
     // SAFETY: the caller's promise.
     unsafe { ContextGuard::of(spe) }
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn spe_context_create(
     })
 }
 
-/// Creates a context next to `neighbor`: the chain of a gang has consecutive SPEs.
+/// Creates a context next to `neighbor`: a gang's chain has consecutive SPEs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_context_create_affinity(
     flags: c_uint,

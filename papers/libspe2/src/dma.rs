@@ -83,7 +83,7 @@ pub unsafe extern "C" fn spe_mfcio_tag_status_read(
     })
 }
 
-/// Starts to wait for all transfers to the local store, which are complete already.
+/// Starts to wait for all transfers to the local store, already complete.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_mssync_start(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.

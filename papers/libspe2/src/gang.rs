@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// A gang in C (`spe_gang_context_ptr_t`).
 pub type GangHandle = Handle<Gang>;
 
-/// A gang, with the seat of its next context.
+/// A gang, with its next context's seat.
 #[derive(Debug, Default)]
 pub struct Gang {
     next: AtomicUsize,
@@ -16,7 +16,7 @@ pub struct Gang {
 }
 
 impl Gang {
-    /// The seat after the last one.
+    /// The seat after the last.
     pub fn next_seat(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed)
     }

@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The first word of every handle.
+/// Every handle's first word.
 const MAGIC: u64 = 0x5345_4154_5350_4532;
 
 /// An object with an address in C.
@@ -48,7 +48,7 @@ impl<T> Handle<T> {
     /// The value of a pointer from C; `absent` for NULL, a foreign address, or a destroyed value.
     ///
     /// # Safety
-    /// The pointer is NULL or points to memory of at least the size of a handle.
+    /// The pointer is NULL or points to memory of at least a handle's size.
     ///
     /// # Errors
     /// `absent`.

@@ -119,7 +119,7 @@ unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&SpeContext) -> usi
     })
 }
 
-/// The number of messages from the SPU.
+/// Messages from the SPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn spe_in_mbox_status(spe: *mut ContextHandle) -> c_int {
     unsafe { amount(spe, SpeContext::room) }
 }
 
-/// The number of messages in the interrupting mailbox.
+/// Messages in the interrupting mailbox.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_out_intr_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.

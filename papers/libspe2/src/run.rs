@@ -162,7 +162,7 @@ fn number_of(code: u32) -> i32 {
     i32::try_from(code).unwrap_or(i32::MAX)
 }
 
-/// Takes the oldest end of a run, if the context records them.
+/// Takes a run's oldest end, if the context records them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_stop_info_read(
     spe: *mut ContextHandle,

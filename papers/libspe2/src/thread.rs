@@ -15,7 +15,7 @@ pub extern "C" fn seatmap_spe_is_simulated() -> c_int {
     thread::is_simulated().into()
 }
 
-/// Creates a slot for a thread that will be created next.
+/// Creates a slot for the next thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_thread_open() -> *mut c_void {
     thread::open().map_or(std::ptr::null_mut(), |desk| Arc::into_raw(desk).cast_mut().cast())
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn seatmap_spe_thread_close(pointer: *mut c_void) {
     }
 }
 
-/// Records the new thread of this slot.
+/// Records this slot's new thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_spe_thread_born(pointer: *mut c_void, thread: u64) {
     // SAFETY: C's promise: the slot of a thread that has not had its turn, and so has not taken it.

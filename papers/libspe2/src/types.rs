@@ -6,7 +6,7 @@ use std::ffi::c_void;
 #[repr(C)]
 #[derive(Debug)]
 pub struct ProgramHandle {
-    /// The size of this structure.
+    /// This structure's size.
     pub handle_size: u32,
     /// The ELF image.
     pub elf_image: *const c_void,

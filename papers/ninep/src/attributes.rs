@@ -6,7 +6,7 @@ use rustix::fs::{Statx, makedev};
 /// `P9_GETATTR_BASIC` of `include/net/9p/9p.h`: all attributes of stat(2).
 pub const BASIC: u64 = 0x7ff;
 
-/// The attributes of a file, as in stat(2): times in seconds since 1970, with separate nanoseconds.
+/// A file's attributes, as in stat(2): times in seconds since 1970, with separate nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of stat(2)")]
 pub struct FileAttributes {
@@ -87,11 +87,11 @@ pub struct AttributeChange {
     pub gid: u32,
     /// The new length.
     pub size_bytes: u64,
-    /// The time of the last read, in seconds since 1970.
+    /// The last read's time, in seconds since 1970.
     pub accessed_s: u64,
     /// The nanoseconds of that time.
     pub accessed_ns: u64,
-    /// The time of the last write, in seconds since 1970.
+    /// The last write's time, in seconds since 1970.
     pub modified_s: u64,
     /// The nanoseconds of that time.
     pub modified_ns: u64,

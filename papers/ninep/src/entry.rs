@@ -47,7 +47,7 @@ impl FolderEntry<'_> {
     }
 }
 
-/// The entries of a reply.
+/// A reply's entries.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderEntries<'a>(pub &'a [u8]);
 

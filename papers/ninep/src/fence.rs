@@ -71,7 +71,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_getegid,
 ];
 
-/// A fence that is ready to use.
+/// A fence ready to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence(BpfProgram);
 

@@ -107,7 +107,7 @@ impl Fids {
         }
     }
 
-    /// Assigns a number to a file that is not open.
+    /// Numbers an unopened file.
     pub fn put(&mut self, fid: u32, node: FidTarget) {
         self.0.insert(fid, Fid { node, opened: Opened::Not });
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// The bytes before a message: the length of the whole frame, the message's number and its tag.
+/// The bytes before a message: the whole frame's length, the message's number and its tag.
 pub const HEAD_BYTES: usize = 7;
 
 /// The most bytes around a message's data, with room to spare (`P9_IOHDRSZ`,
@@ -34,9 +34,9 @@ pub(crate) fn end(out: &mut [u8]) {
 /// The number and tag of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// The number of the message type.
+    /// The message type's number.
     pub number: u8,
-    /// The tag of the request.
+    /// The request's tag.
     pub tag: u16,
 }
 
@@ -45,7 +45,7 @@ pub struct FrameHeader {
 ///
 /// # Errors
 /// The stream fails or ends within a frame; or a frame is shorter than its head or longer than
-/// `most_bytes`, so that the start of the next one is unknown.
+/// `most_bytes`, so that the next one's start is unknown.
 pub fn read(
     from: &mut impl Read,
     most_bytes: u32,

@@ -13,7 +13,7 @@ use rustix::fs::{
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// The accepted flags of a client. The others concern waiting, or are for the server to decide.
+/// A client's accepted flags. The others concern waiting, or are for the server to decide.
 const HEEDED: OFlags = OFlags::ACCMODE
     .union(OFlags::TRUNC)
     .union(OFlags::APPEND)
@@ -111,8 +111,8 @@ pub fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
     Ok(fs::readlinkat(link, c"", Vec::new())?.into_bytes())
 }
 
-/// The permissions of a mode, without set-user-ID and set-group-ID, with which other users would
-/// act as the client.
+/// A mode's permissions, without set-user-ID and set-group-ID, with which other users would act as
+/// the client.
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o1777)
 }

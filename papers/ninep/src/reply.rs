@@ -32,12 +32,12 @@ messages! {
             /// As in `Open`.
             unit_bytes: u32
         }
-        /// The target of the link.
+        /// The link's target.
         Readlink = 23 {
             /// The path in the link.
             target: &'a [u8]
         }
-        /// The attributes of the file.
+        /// The file's attributes.
         Attributes = 25 {
             /// The attributes in this reply.
             valid: u64,
@@ -48,7 +48,7 @@ messages! {
         }
         /// The change was made.
         Change = 27 {}
-        /// The entries of the folder.
+        /// The folder's entries.
         List = 41 {
             /// Entries, for [`crate::entry::FolderEntries`].
             entries: Data<'a>
@@ -64,7 +64,7 @@ messages! {
         Rename = 75 {}
         /// The file was removed.
         Remove = 77 {}
-        /// The agreed version of the protocol.
+        /// The protocol's agreed version.
         Version = 101 {
             /// The longest message, in bytes.
             size_bytes: u32,
@@ -78,19 +78,19 @@ messages! {
         }
         /// The earlier request has ended.
         Flush = 109 {}
-        /// The files of the walk.
+        /// The walk's files.
         Walk = 111 {
             /// The qids of the files found.
             qids: Vec<Qid>
         }
         /// The data was read.
         Read = 117 {
-            /// The data; empty at the end of the file.
+            /// The data; empty at the file's end.
             data: Data<'a>
         }
         /// The data was written.
         Write = 119 {
-            /// The number of bytes.
+            /// Bytes.
             count: u32
         }
         /// The fid was dropped.

@@ -32,15 +32,15 @@ messages! {
             flags: u32,
             /// Its permissions.
             mode: u32,
-            /// Its group, which is ignored: it gets the user's.
+            /// Its group, ignored: it gets the user's.
             gid: u32
         }
-        /// Get the target of a symbolic link.
+        /// Get a symbolic link's target.
         Readlink = 22 {
             /// The link.
             fid: u32
         }
-        /// Get the attributes of a file.
+        /// Get a file's attributes.
         Attributes = 24 {
             /// The file.
             fid: u32,
@@ -54,7 +54,7 @@ messages! {
             /// The change.
             change: AttributeChange
         }
-        /// Get the entries of a folder.
+        /// Get a folder's entries.
         List = 40 {
             /// The open folder.
             fid: u32,
@@ -78,7 +78,7 @@ messages! {
             name: &'a [u8],
             /// Its permissions.
             mode: u32,
-            /// Its group, which is ignored.
+            /// Its group, ignored.
             gid: u32
         }
         /// Rename or move a file.
@@ -123,12 +123,12 @@ messages! {
         }
         /// Do not answer an earlier request.
         Flush = 108 {
-            /// The tag of the request.
+            /// The request's tag.
             tag: u16
         }
         /// Get a fid for a file below another, or for the same file.
         Walk = 110 {
-            /// The fid of the first file.
+            /// The first file's fid.
             fid: u32,
             /// Its number.
             new: u32,

@@ -32,7 +32,7 @@ pub const INPUT: &[u8] = b"input";
 /// `P9_NONUNAME`: an unspecified user.
 const NOBODY: u32 = u32::MAX;
 
-/// The root, the console and the input, which are in no file system.
+/// The root, the console and the input, in no file system.
 const ROOT_QID: Qid = Qid { kind: qid::FOLDER, version: 0, path: u64::MAX };
 const CONSOLE_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 1 };
 const INPUT_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 2 };

@@ -3,7 +3,7 @@
 use crate::wire::structure;
 use rustix::fs::StatFs;
 
-/// The space of a file system, as in statfs(2).
+/// A file system's space, as in statfs(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of statfs(2)")]
 pub struct Space {

@@ -142,7 +142,7 @@ macro_rules! messages {
                 if from.0.is_empty() { Ok(message) } else { Err($crate::wire::Malformed::Long) }
             }
 
-            /// The number of its type.
+            /// Its type's number.
             pub fn number(&self) -> u8 {
                 match self { $($name::$variant { .. } => $number,)* }
             }

@@ -32,7 +32,7 @@ pub fn comparison<'a>(
     profile: &Profile,
     model: Option<&CoherentModel>,
 ) -> SeatingComparison<'a> {
-    // The usual seats of each experiment, and those that Liu et al. propose.
+    // Each experiment's usual seats, and those that Liu et al. propose.
     let titles = match found.figures {
         ExperimentFigures::Curve(_) => ["to the farthest core", "to the nearest core"],
         ExperimentFigures::Slices(_) => ["at random", "in slices"],

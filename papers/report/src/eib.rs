@@ -19,7 +19,7 @@ const TRACKS: [f64; 2] = [-2.0, 2.0];
 const STUB: f64 = 4.0;
 const BRIDGE: f64 = 50.0;
 
-/// The floor plan of a Cell.
+/// A Cell's floor plan.
 pub fn floor(model: &CellModel) -> FloorPlan {
     let Some(ways) = ways(model) else { return FloorPlan::default() };
     let side = if model.chips > 1 { SIDE / model.chips as f64 } else { ONE_CHIP };

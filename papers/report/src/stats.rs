@@ -53,7 +53,7 @@ pub fn outcome(machine: &str, outcome: &StatsResult, requested: u64) -> String {
     text
 }
 
-/// A survey: a table of single figures, and the ends of the curves.
+/// A survey: a table of single figures, and the curves' ends.
 pub fn survey(machine: &str, survey: &CellStatsSurvey) -> String {
     let width = survey.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
     let mut text = visible(machine) + "\n\n";
@@ -195,11 +195,11 @@ fn buffers(survey: &CellStatsSurvey) -> Option<String> {
 }
 
 fn gets<'a>(survey: &'a CellStatsSurvey, sort: &str) -> Option<&'a SurveySeries> {
-    // Curves are sorted by number of workers, so the last one has the most.
+    // Curves are sorted by number of workers, so the last has the most.
     figure(survey, &format!("GETs on {sort}"))?.series.last()
 }
 
-/// The number of elements from which a list costs more.
+/// Elements from which a list costs more.
 fn lists(survey: &CellStatsSurvey) -> Option<String> {
     let points = &figure(survey, "Lists of GETs")?.series.last()?.points;
     // No recommendation without it: no other figure gives a list's base cost.

@@ -126,7 +126,7 @@ impl Study {
     }
 }
 
-/// A picture of a study, or a table of the points of its curves.
+/// A picture of a study, or a table of its curves' points.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Picture {
@@ -149,7 +149,7 @@ pub struct NotRun {
     pub why: String,
 }
 
-/// A study that was run.
+/// A study with its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedStudy {
     /// The study.
@@ -190,7 +190,7 @@ fn of_paper(one: &NotRun) -> String {
     }
 }
 
-/// The figures as text, two lines each, because one line would be twice the width of a screen.
+/// The figures as text, two lines each, because one line would be twice a screen's width.
 fn figures(found: &[MeasuredFigure]) -> String {
     let mut text = String::new();
     for one in found {
@@ -216,7 +216,7 @@ fn without(null: &MeasuredNull) -> String {
     ours + &line(&null.what)
 }
 
-/// Counts the figures of each verdict, and those not run. They are never added up: an input proves
+/// Counts each verdict's figures, and those not run. They are never added up: an input proves
 /// nothing, and a direction is less than a number.
 fn summary(found: &[MeasuredFigure], not_run: usize) -> String {
     let counts = ClaimVerdict::ALL.map(|verdict| {

@@ -8,8 +8,7 @@ use crate::transfer::{LocalStoreTransfer, TAGS, TransferDirection, TransferFault
 use crate::unit;
 use seatmap_cell_sim::session::spu_event;
 
-/// The size of an MFC's command queue, which is always empty, because commands are complete at
-/// once.
+/// The size of an MFC's command queue, always empty because commands complete at once.
 pub const QUEUE_ENTRIES: u32 = 16;
 
 /// The transfer unit's commands (Cell Broadband Engine Architecture), without fence and barrier
@@ -132,7 +131,7 @@ fn advance(spu: &mut SpuState, mut list: List) -> Result<(), TransferFault> {
     Ok(())
 }
 
-/// Continues the stalled lists of a tag.
+/// Continues a tag's stalled lists.
 pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
     let (waiting, others) =
         std::mem::take(&mut spu.lists).into_iter().partition(|list| list.tag == tag);

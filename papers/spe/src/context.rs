@@ -112,7 +112,7 @@ impl SpeContext {
         self.options
     }
 
-    /// The number of its pinned thread.
+    /// Its pinned thread.
     pub fn seat(&self) -> usize {
         self.seat
     }
@@ -123,7 +123,7 @@ impl SpeContext {
         self.simulated.as_ref()
     }
 
-    /// The addresses of its registers.
+    /// Its registers' addresses.
     pub fn area(&self) -> &ProblemStateArea {
         &self.area
     }
@@ -230,7 +230,7 @@ impl SpeContext {
         checked.map_err(|rule| self.state.fault(transfer, rule).into())
     }
 
-    /// Tags of complete PPE transfers that were not yet collected.
+    /// Uncollected tags of complete PPE transfers.
     pub fn proxy_tags(&self) -> u32 {
         self.proxy_tags.load(Ordering::Acquire)
     }
@@ -277,12 +277,12 @@ impl SpeContext {
         }
     }
 
-    /// The number of recorded ends.
+    /// Recorded ends.
     pub fn ends_waiting(&self) -> usize {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Records the end of a run, if the context's options say so.
+    /// Records a run's end, if the context's options say so.
     pub fn keep_end(&self, ended: RunStop) {
         if self.options.keeps_ends {
             let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
@@ -298,7 +298,7 @@ impl SpeContext {
         self.hold.load(Ordering::Acquire) == HELD
     }
 
-    /// Calls `work` with the runner, which is locked meanwhile.
+    /// Calls `work` with the locked runner.
     ///
     /// # Errors
     /// [`SpeError::Running`], [`SpeError::Closed`], and those of the work.

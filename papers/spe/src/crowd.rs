@@ -13,7 +13,7 @@ const LOOKS_SHARED: u32 = 50;
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static LOOKS_NOW: AtomicU32 = AtomicU32::new(1);
 
-/// The number of further looks before a waiter sleeps.
+/// Further looks before a waiter sleeps.
 #[inline]
 pub fn looks() -> u32 {
     LOOKS_NOW.load(Ordering::Relaxed)
@@ -25,8 +25,8 @@ pub fn is_crowded() -> bool {
     looks() < LOOKS
 }
 
-/// Counts a program that starts or ends, and sets the number of looks. On one CPU the other side
-/// cannot act during a look, and in Linux's style waiters sleep at once.
+/// Counts a program that starts or ends, and sets the looks. On one CPU the other side cannot act
+/// during a look, and in Linux's style waiters sleep at once.
 pub(crate) fn count_running(cpus: usize, change: impl FnOnce(&AtomicUsize) -> usize) {
     let running = change(&RUNNING);
     let looks = match (cpus, SpeStyle::current()) {

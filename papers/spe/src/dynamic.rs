@@ -26,8 +26,8 @@ const INIT_ARRAY_SIZE: u64 = 27;
 /// The dynamic section.
 #[derive(Debug)]
 pub struct Dynamic {
-    /// The first value of each kind. A map, because each symbol needs two, and a hostile section
-    /// fills the image with entries.
+    /// Each kind's first value. A map, because each symbol needs two, and a hostile section fills
+    /// the image with entries.
     values: HashMap<u64, usize>,
     needed: Vec<usize>,
 }
@@ -68,7 +68,7 @@ impl Dynamic {
         Ok(dynamic)
     }
 
-    /// The address and number of the functions that run before `main`.
+    /// Address and number of the functions before `main`.
     pub fn constructors(&self) -> Option<(usize, usize)> {
         Some((self.value(INIT_ARRAY)?, self.value(INIT_ARRAY_SIZE)? / 8))
     }
@@ -82,8 +82,7 @@ impl Dynamic {
         symbols.find(|symbol| symbol.name == name)?.address
     }
 
-    /// The number of symbols in the hash table, limited by the memory: a damaged table may claim
-    /// billions.
+    /// Symbols in the hash table, limited by the memory: a damaged table may claim billions.
     fn symbols(&self, memory: &[u8]) -> Option<usize> {
         let count = ElfBytes(memory).word(self.value(HASH)?.checked_add(4)?)? as usize;
         Some(count.min(memory.len().saturating_sub(self.value(SYMBOLS)?) / elf::SYMBOL_BYTES))

@@ -29,7 +29,7 @@ pub struct EventHandler {
     watched: Mutex<Vec<Watched>>,
 }
 
-/// The caller's data of an event: the address of the context, and a value.
+/// The caller's data of an event: the context's address, and a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventTag {
     /// The address.
@@ -72,7 +72,7 @@ impl EventHandler {
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
     }
 
-    /// Waits for up to `most` events; without a timeout, as long as another thread can cause one.
+    /// Waits for up to `most` events; without a timeout, while another thread can cause one.
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
         if let Some(driver) = simulated() {
             return self.wait_simulated(driver, most, timeout);

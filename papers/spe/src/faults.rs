@@ -10,7 +10,7 @@ use crate::spu::SpuState;
 #[cfg(target_arch = "x86_64")]
 mod machine;
 
-/// The place of a running program.
+/// A running program's place.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramPlace {
     /// The SPU that runs it.
@@ -19,7 +19,7 @@ pub struct ProgramPlace {
     pub base: u64,
     /// The store's address for others, all writable.
     pub effective: u64,
-    /// The size of the store.
+    /// The store's size.
     pub bytes: u64,
     /// The end of the program's data, above which its stack is.
     pub end: u64,

@@ -16,7 +16,7 @@ pub struct Hooks {
     pub read: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
     /// Writes a channel.
     pub write: unsafe extern "C" fn(*mut SpuState, u32, u32),
-    /// Returns the count of a channel.
+    /// Returns a channel's count.
     pub count: unsafe extern "C" fn(*mut SpuState, u32) -> u32,
     /// Gives the transfer unit a command: local address, effective address, size, tag, command.
     pub command: unsafe extern "C" fn(*mut SpuState, u32, u64, u32, u32, u32),
@@ -24,7 +24,7 @@ pub struct Hooks {
     pub work: unsafe extern "C" fn(*mut SpuState, u32),
 }
 
-/// The table of this computer.
+/// This computer's table.
 pub static HOST: Hooks = Hooks {
     stop: on_stop,
     read: on_read,

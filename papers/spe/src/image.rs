@@ -16,7 +16,7 @@ const LINK: &[u8] = b"__seatmap_spu";
 /// The words that the loader fills in: table, state, store's address and size, heap's start,
 /// constructors and their number.
 const LINK_WORDS: usize = 7;
-/// The symbol whose value is the size of the intended store, if it is not the Cell's.
+/// The symbol whose value is the intended store's size, if it is not the Cell's.
 const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";
 const COUNTS: &[u8] = b"__seatmap_counts";
 
@@ -44,7 +44,7 @@ struct Linked {
 /// A program in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadedProgram {
-    /// The address of its first instruction.
+    /// Its first instruction's address.
     pub start: usize,
     /// The end of its data in the store, where its heap starts.
     pub end: usize,
@@ -125,7 +125,7 @@ impl Image {
         &self.file
     }
 
-    /// The names of its functions.
+    /// Its functions' names.
     pub fn symbols(&self) -> Arc<Symbols> {
         Arc::clone(self.symbols.get_or_init(|| Arc::new(Symbols::read(&self.file))))
     }
@@ -155,7 +155,7 @@ impl Image {
         })
     }
 
-    /// The size of its intended store, if it is not the Cell's.
+    /// Its intended store's size, if it is not the Cell's.
     pub fn asked_bytes(&self) -> Option<usize> {
         let end = Some(self.end()).filter(|end| *end <= MOST_KIB << 10)?;
         let memory = self.memory(end);

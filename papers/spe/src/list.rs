@@ -4,7 +4,7 @@
 use crate::state::SpeState;
 use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};
 
-/// Bytes of an element: flags and size, then the low half of the effective address.
+/// Bytes of an element: flags and size, then the effective address's low half.
 pub const ELEMENT_BYTES: u32 = 8;
 /// The most elements of a list.
 pub const MOST_ELEMENTS: u32 = 2048;
@@ -12,7 +12,7 @@ pub const MOST_ELEMENTS: u32 = 2048;
 const STALL: u32 = 1 << 31;
 const SIZE: u32 = 0x7fff;
 
-/// The size of an element, and whether it stalls the list, from its first word.
+/// An element's size, and whether it stalls the list, from its first word.
 ///
 /// The lowest bit, reserved on the Cell, also means a stall: programs that declare the fields in
 /// the Cell's order set it.
@@ -28,7 +28,7 @@ pub fn element(word: u32) -> (u32, bool) {
 pub struct List {
     /// The command, for error messages.
     pub command: &'static str,
-    /// The direction of the transfers.
+    /// The transfers' direction.
     pub direction: TransferDirection,
     /// The local-store address of the next transfer.
     pub local: u32,
@@ -51,7 +51,7 @@ pub struct DecodedElement {
     pub stalls: bool,
 }
 
-/// The progress of a list.
+/// A list's progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListProgress {
     /// All elements are done.

@@ -174,7 +174,7 @@ impl Mailboxes {
         self.down.slots[(number % IN_CAPACITY) as usize].put(number, value);
     }
 
-    /// On the PPE: sends a message. In a full mailbox it replaces the last one, as a store to the
+    /// On the PPE: sends a message. In a full mailbox it replaces the last, as a store to the
     /// register does.
     pub fn overwrite(&self, value: u32) {
         self.ppe.lock.hold(|| {
@@ -244,8 +244,7 @@ impl Mailboxes {
         fits
     }
 
-    /// On the SPU: the counts of messages sent to it, and received from each of its mailboxes,
-    /// whose changes are events.
+    /// On the SPU: the current counts.
     pub fn counts(&self) -> MailboxCounts {
         let taken = self.up.taken.load(Ordering::Relaxed);
         let sent = taken.wrapping_add(self.waiting(Mailbox::In));

@@ -93,7 +93,7 @@ impl Notify {
         look: &mut impl FnMut() -> Option<T>,
     ) -> Option<T> {
         loop {
-            // A later ring changes the number; the look sees the change of an earlier one.
+            // A later ring changes the number; the look sees an earlier one's change.
             let seen = self.rings.load(Ordering::SeqCst);
             if let Some(found) = look() {
                 return Some(found);

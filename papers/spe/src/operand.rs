@@ -43,19 +43,19 @@ pub enum Operand {
         displacement: i64,
         /// The offset of the ModRM byte.
         form_at: usize,
-        /// The end of the operand.
+        /// The operand's end.
         end: usize,
     },
     /// Relative to the next instruction.
     NextInstruction {
         /// The distance.
         displacement: i64,
-        /// The offset of the next instruction if this is a vector instruction; others may have an
+        /// The next instruction's offset if this is a vector instruction; others may have an
         /// immediate.
         next: usize,
-        /// The offset of the ModRM byte.
+        /// As in [`Self::Sum`].
         form_at: usize,
-        /// The end of the operand.
+        /// As in [`Self::Sum`].
         end: usize,
     },
     /// The destination or source of a string instruction.
@@ -68,7 +68,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// For an instruction with two operands, the one at the address of the fault.
+    /// For an instruction with two operands, the one at the fault's address.
     pub fn at(self, registers: &[i64; 23], known: Option<u64>) -> Self {
         match self {
             Operand::Text { other: Some(other), .. }
@@ -114,8 +114,8 @@ impl Operand {
         Some(PLACES[usize::from(self.number()? & 15)] as usize)
     }
 
-    /// A copy of the instruction that restores the register and jumps to the next one; `None` if it
-    /// may change the register itself.
+    /// A copy of the instruction that restores the register and jumps to the next; `None` if it may
+    /// change the register itself.
     pub fn restoring(
         &self,
         code: &[u8; LONGEST],
@@ -185,7 +185,7 @@ struct Prefixes {
     base: u8,
     /// The opcode's map: one byte, or after `0f`, `0f 38`, `0f 3a`.
     map: u8,
-    /// The unit of a one-byte displacement; 0 means bytes.
+    /// A one-byte displacement's unit; 0 means bytes.
     unit: u8,
 }
 
@@ -267,8 +267,8 @@ fn has_form(map: u8, opcode: u8) -> bool {
     }
 }
 
-/// The bytes of the immediate; `None` if the instruction may use more than its operand and a
-/// register or an immediate.
+/// The immediate's bytes; `None` if the instruction may use more than its operand and a register or
+/// an immediate.
 fn number_bytes(map: u8, opcode: u8, is_half: bool) -> Option<usize> {
     match (map, opcode) {
         (0, 0x00..=0x3f) if opcode & 7 < 4 => Some(0),

@@ -1,6 +1,6 @@
 //! The options of a new context.
 
-/// The options of a new context.
+/// A context's options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextOptions {
     /// Whether each signal register gathers bits instead of keeping the last value.

@@ -54,7 +54,7 @@ fn named_cpus(text: Option<&str>) -> Result<Vec<u32>, String> {
 
 /// The looks before an idle thread on a listed CPU sleeps: some milliseconds.
 const LOOKS_IDLE: u32 = 128 * LOOKS;
-/// The number of pinned threads that can run without sharing a CPU.
+/// Pinned threads that can run without sharing a CPU.
 ///
 /// # Errors
 /// [`SpeError::Argument`] for an invalid list of CPUs.

@@ -13,11 +13,11 @@ pub const LOW: usize = 0x300c;
 pub const SIZE_AND_TAG: usize = 0x3010;
 /// The command; a store starts it, and a load returns its status.
 pub const COMMAND: usize = 0x3014;
-/// Free entries of the queue (read): all eight, and the bit of an empty queue.
+/// Free entries of the queue (read): all eight, and an empty queue's bit.
 pub const QUEUE: usize = 0x3104;
 /// The condition of the tag status (written): any or all.
 pub const QUERY_TYPE: usize = 0x3204;
-/// The mask of the tag status.
+/// The tag status's mask.
 pub const QUERY_MASK: usize = 0x321c;
 /// The complete tags of the mask (read).
 pub const TAG_STATUS: usize = 0x322c;
@@ -27,7 +27,7 @@ pub const EMPTY_QUEUE: u32 = 0x8000_0008;
 const TAKEN: u32 = 0;
 const REFUSED: u32 = 1;
 
-/// The parameters of the next command.
+/// The next command's parameters.
 #[derive(Debug, Default)]
 pub struct Proxy {
     local: AtomicU32,
@@ -55,22 +55,22 @@ impl Proxy {
         true
     }
 
-    /// Records the status of the last command.
+    /// Records the last command's status.
     pub fn note(&self, is_done: bool) {
         self.status.store(if is_done { TAKEN } else { REFUSED }, Ordering::Relaxed);
     }
 
-    /// The status of the last command.
+    /// The last command's status.
     pub fn status(&self) -> u32 {
         self.status.load(Ordering::Relaxed)
     }
 
-    /// The mask of the tag status.
+    /// The tag status's mask.
     pub fn query_mask(&self) -> u32 {
         self.query_mask.load(Ordering::Relaxed)
     }
 
-    /// The transfer of a command; `None` if the PPE cannot give it.
+    /// A command's transfer; `None` if the PPE cannot give it.
     pub fn transfer(&self, command: u32) -> Option<LocalStoreTransfer> {
         let (command, direction) = match command & 0xff {
             0x40..=0x42 => ("a get by the PPE", TransferDirection::Get),

@@ -125,7 +125,7 @@ impl SpuRun {
         Ok(true)
     }
 
-    /// Runs the program on this thread until it stops.
+    /// Runs it on this thread until it stops.
     pub fn resume(&mut self) -> Pause {
         let place = self.place();
         let Some(program) = &mut self.program else { return Pause::Stop(StopReason::Defect) };
@@ -155,7 +155,7 @@ impl SpuRun {
         }
     }
 
-    /// Gives the program its turn on the simulated Cell, until its next call or stop.
+    /// As [`Resumable::resume_simulated`](crate::stop::Resumable::resume_simulated).
     ///
     /// # Safety
     /// The session belongs to the program until it returns.

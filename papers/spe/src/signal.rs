@@ -17,7 +17,7 @@ impl SpuSignal {
         SpuSignal { gathers, word: AtomicU64::new(0) }
     }
 
-    /// Writes a value: replaces the last one, or adds its bits.
+    /// Writes a value: replaces the last, or adds its bits.
     pub fn write(&self, value: u32) {
         let new = WAITS | u64::from(value);
         if self.gathers {

@@ -10,24 +10,24 @@ use crate::stop::{Pause, ProgramFault, StopReason};
 use crate::time_base;
 use corosensei::Yielder;
 
-/// An SPU's channels, its unfinished lists, and the exit of its program.
+/// An SPU's channels, its unfinished lists, and its program's exit.
 #[derive(Debug)]
 pub struct SpuState {
     /// The state that its SPE shares with others; one context owns both.
     pub spe: *const SpeState,
     /// The program's means to pause; null while it does not run.
     pub yielder: *const Yielder<(), Pause>,
-    /// The tags of a tag-status update.
+    /// A tag-status update's tags.
     pub tag_mask: u32,
-    /// The status of an unread update.
+    /// An unread update's status.
     pub tag_status: Option<u32>,
     /// The status of an unread atomic command.
     pub atomic_status: Option<u32>,
-    /// The reservation of the last getllar.
+    /// The last getllar's reservation.
     pub reservation: Option<Reservation>,
     /// Stalled lists, including those not yet in [`SpuState::stalled`].
     pub lists: Vec<List>,
-    /// Tags of stalled lists that were not yet reported.
+    /// Unreported tags of stalled lists.
     pub stalled: u32,
     /// The enabled events.
     pub event_mask: u32,
@@ -41,20 +41,20 @@ pub struct SpuState {
     pub decrementer: (u32, u64),
     /// Whether the decrementer's event was reported since then.
     pub has_decremented: bool,
-    /// The parameters of the next command: local address, high, low, size, tag.
+    /// The next command's parameters: local address, high, low, size, tag.
     pub command: [u32; 5],
-    /// The saved return address of interrupts, which is unused.
+    /// The saved return address of interrupts, unused.
     pub saved_return: u32,
     /// The local-store address that a stopped run reports.
     pub stopped_at: u32,
-    /// The fault that is about to stop its program.
+    /// The fault about to stop its program.
     pub fault: Option<ProgramFault>,
     /// Its side of the simulated Cell.
     pub simulated: SimulatedSpu,
 }
 
 impl SpuState {
-    /// The initial state of an SPU.
+    /// An SPU's initial state.
     pub fn new(spe: *const SpeState) -> Self {
         SpuState {
             spe,
@@ -79,7 +79,7 @@ impl SpuState {
         }
     }
 
-    /// The state that its SPE shares with others.
+    /// Its SPE's shared state.
     #[inline]
     pub fn spe(&self) -> &SpeState {
         // SAFETY: one context owns both, and is alive while anything can call this.

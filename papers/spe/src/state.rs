@@ -44,7 +44,7 @@ impl SpeState {
         }
     }
 
-    /// Its number, from 0, in order of creation.
+    /// Its number, in order of creation.
     pub fn number(&self) -> u32 {
         self.number
     }

@@ -3,7 +3,7 @@
 use crate::transfer::TransferFault;
 use seatmap_cell_sim::session::{CellBeSession, ProgramTurn, SessionCall};
 
-/// The start of a run.
+/// A run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPoint {
     /// The program's start.
@@ -129,7 +129,7 @@ pub struct Turned {
     pub counted: u64,
 }
 
-/// The end of a run.
+/// A run's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunStop {
     /// The reason.

@@ -52,7 +52,7 @@ impl SpeStore {
         self.window.low()
     }
 
-    /// The effective address of a range; `None` outside of the store.
+    /// A range's effective address; `None` outside of the store.
     #[inline]
     pub fn at(&self, local: u32, bytes: usize) -> Option<*mut u8> {
         let start = usize::try_from(local).ok()?;

@@ -1,7 +1,7 @@
 //! Detects deadlocks: each thread of the process waits for another one.
 //!
 //! A wait is recorded after a moment. The process is deadlocked if each running program has a
-//! recorded wait, and each other thread has one, or waits for the end of a program, or waits in a
+//! recorded wait, and each other thread has one, or waits for a program's end, or waits in a
 //! pthread function for another thread. Then one line lists all waits in the words of the simulated
 //! Cell, and the waits for programs end. Any other thread, such as one that sleeps or reads a file,
 //! may still end the waits. So may another process that shares a lock; then `threads.c` records no
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The waiting program or thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiter {
-    /// The program of a context, run by this thread (`pthread_t`).
+    /// A context's program, run by this thread (`pthread_t`).
     Program {
         /// The context's number.
         context: u32,
@@ -26,7 +26,7 @@ pub enum Waiter {
     Thread,
 }
 
-/// The reason of a wait.
+/// A wait's reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitReason {
     /// A program waits for a message.
@@ -73,15 +73,15 @@ impl fmt::Display for WaitReason {
 pub enum PeerWait {
     /// The end of a thread (`pthread_t`).
     End(u64),
-    /// The release of a mutex.
+    /// A mutex's release.
     Mutex,
-    /// The signal of a condition.
+    /// A condition's signal.
     Condition,
     /// Arrivals at a barrier.
     Barrier,
-    /// The release of a read-write lock.
+    /// A read-write lock's release.
     ReadWriteLock,
-    /// The post of a semaphore.
+    /// A semaphore's post.
     Semaphore,
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 const VARIABLE: &str = "SEATMAP_SPE_STYLE";
 
-/// The style of the runtime.
+/// The runtime's style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SpeStyle {
     /// Existing pinned threads, mailboxes in shared cache lines, waiters that spin first.

@@ -3,12 +3,12 @@
 use crate::elf::{self, ElfBytes};
 use std::ffi::CStr;
 
-/// The size of a section header, and the type of a symbol table (the generic ABI).
+/// A section header's size, and the type of a symbol table (the generic ABI).
 const SECTION_BYTES: usize = 64;
 const SYMBOL_TABLE: u32 = 2;
 const FUNCTION: u8 = 2;
 
-/// The functions of an image, by local address. A stripped image has none.
+/// An image's functions, by local address. A stripped image has none.
 #[derive(Debug, Default)]
 pub struct Symbols {
     functions: Vec<(u64, String)>,

@@ -7,7 +7,7 @@ pub const MOST_BYTES: u32 = 16 << 10;
 /// Tags of an SPU's commands.
 pub const TAGS: u32 = 32;
 
-/// The direction of a transfer.
+/// A transfer's direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferDirection {
     /// From the effective address into the local store.
@@ -27,7 +27,7 @@ pub struct LocalStoreTransfer {
     pub local: u32,
     /// The effective address.
     pub effective: u64,
-    /// The number of bytes.
+    /// Bytes.
     pub bytes: u32,
     /// The tag, from 0 to 31.
     pub tag: u32,

@@ -34,7 +34,7 @@ impl BorrowedWorker {
             .unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
     }
 
-    /// The number of the worker in its runtime.
+    /// The worker's number in its runtime.
     pub fn worker(&self) -> usize {
         self.seated().worker
     }

@@ -25,10 +25,10 @@ pub enum WorkerCommand {
     Quit = 4,
 }
 
-/// The outcome of an order.
+/// An order's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// The stop code of a program; 0 for other orders.
+    /// A program's stop code; 0 for other orders.
     Stop(u32),
     /// The program panicked; the message is in the control.
     Panicked,
@@ -66,7 +66,7 @@ pub struct WorkerControl {
     pub words: Mutex<String>,
     /// The worker's CPU.
     pub cpu: u32,
-    /// The report of a lost worker.
+    /// A lost worker's report.
     pub partners: Partners,
     is_abandoned: AtomicBool,
 }
@@ -246,12 +246,12 @@ impl WorkerControl {
         Some(WorkerError::Silent { cpu: self.cpu, how })
     }
 
-    /// The message of the last panic.
+    /// The last panic's message.
     pub fn panic_words(&self) -> String {
         self.words.lock().map(|words| words.clone()).unwrap_or_default()
     }
 
-    /// The outcome of an order, if it is done.
+    /// An order's outcome, if it is done.
     pub fn is_done(&self, number: u32) -> Option<Done> {
         let word = self.answer.stop.load(Ordering::Acquire);
         let is_this = (word >> 32) as u32 == number;

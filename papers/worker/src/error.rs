@@ -51,7 +51,7 @@ pub enum WorkerError {
     Silent {
         /// The worker's CPU.
         cpu: u32,
-        /// The end of the program.
+        /// The program's end.
         how: String,
     },
     /// The program waited for its controller, which waited for the program's end.

@@ -16,15 +16,15 @@ const MOST: usize = 7;
 /// The line that one end writes: its messages, and how many of the other end's messages it has
 /// read.
 ///
-/// Each entry contains its number, so a reader looks at nothing else; and the line of an answer
-/// also shows that there is room again. So a message and its answer move only one line each.
+/// The line of an answer also shows that there is room again, so a message and its answer move only
+/// one line each.
 #[repr(align(64))]
 struct Side {
     entries: [AtomicU64; MOST],
     read: AtomicU32,
 }
 
-/// The bell of a sleeping end, on a separate line. Its partner does not touch it while that end is
+/// A sleeping end's bell, on a separate line. Its partner does not touch it while that end is
 /// awake.
 #[repr(align(64))]
 struct Doorbell(Bell);
@@ -49,8 +49,8 @@ pub struct MailboxEnd {
     read: u32,
 }
 
-/// Two mailboxes in opposite directions; the first end writes into the first. The numbers of
-/// entries are limited to 1 to 7.
+/// Two mailboxes in opposite directions; the first end writes into the first. They have 1 to 7
+/// entries.
 pub fn mailboxes(entries: [u32; 2], polling: Polling) -> (MailboxEnd, MailboxEnd) {
     let entries = entries.map(|entries| entries.clamp(1, MOST as u32));
     let shared = Arc::new(Shared {
@@ -136,7 +136,7 @@ impl MailboxEnd {
         Some(value)
     }
 
-    /// Reads the next message if there is one.
+    /// Reads the next message, if any.
     pub fn try_read(&mut self) -> Option<u32> {
         let (entry, number) = self.entry(0);
         let value = found(entry, number)?;
@@ -144,7 +144,7 @@ impl MailboxEnd {
         Some(value)
     }
 
-    /// The number of waiting messages.
+    /// Waiting messages.
     pub fn waiting(&self) -> u32 {
         let messages = (0..self.entries[1]).map_while(|ahead| {
             let (entry, number) = self.entry(ahead);
@@ -153,7 +153,7 @@ impl MailboxEnd {
         messages.count() as u32
     }
 
-    /// The entry and number of a message, counted from the next one.
+    /// The entry and number of a message, counted from the next.
     fn entry(&self, ahead: u32) -> (&AtomicU64, u32) {
         let at = within(self.next[1] + ahead, self.entries[1]);
         (&self.theirs().entries[at as usize], self.read.wrapping_add(ahead).wrapping_add(1))

@@ -4,7 +4,7 @@
 //! so it looks at no second word, and a writer that fills one entry again has nothing to clear
 //! first.
 
-/// The word of a message, with its number in the upper half.
+/// A message's word, with its number in the upper half.
 #[inline(always)]
 pub fn numbered(number: u32, message: u32) -> u64 {
     u64::from(number) << 32 | u64::from(message)

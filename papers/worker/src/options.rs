@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The size of a local store, as on the Cell.
+/// A local store's size, as on the Cell.
 pub const STORE_BYTES: usize = 256 << 10;
 
 /// How a reader waits for a writer.
@@ -25,7 +25,7 @@ impl Polling {
     }
 }
 
-/// The options of a runtime.
+/// A runtime's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerOptions {
     /// Bytes of each worker's local store.

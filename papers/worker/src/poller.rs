@@ -88,8 +88,8 @@ impl WeightedPoller {
     }
 }
 
-/// The number of pollers for each queue, out of `count`, in proportion to weights, by largest
-/// remainders. Every queue with a weight gets one if there are enough.
+/// Pollers for each queue, out of `count`, in proportion to weights, by largest remainders. Every
+/// queue with a weight gets one if there are enough.
 pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
     let wanting = weights.iter().filter(|weight| **weight > 0).count();

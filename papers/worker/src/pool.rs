@@ -154,7 +154,7 @@ impl Drop for Leaves<'_> {
     }
 }
 
-/// The outcome of a run; stores the text of a panic.
+/// A run's outcome; stores a panic's text.
 pub fn ended(desk: &WorkerControl, ran: Result<u32, String>) -> Done {
     match ran {
         Ok(code) => Done::Stop(code),

@@ -17,7 +17,7 @@ impl<F: Fn(&mut WorkerView, u64) -> u32 + Send + Sync + 'static> WorkerProgram f
     }
 }
 
-/// The error of a program that was ended because it waited in vain.
+/// The error of a program ended because it waited in vain.
 pub(crate) const ALONE: &str = "it waited for a message, but it runs alone";
 
 /// Runs a program to its stop code or panic message; no program ends its worker.

@@ -41,7 +41,7 @@ impl Runtime {
         Ok(Runtime { pool: Arc::new(pool) })
     }
 
-    /// The number of workers.
+    /// Workers.
     pub fn workers(&self) -> usize {
         self.pool.workers
     }

@@ -15,7 +15,7 @@ use std::thread::{Builder, JoinHandle};
 /// [`BorrowedWorker`](crate::BorrowedWorker) run here unchanged, for comparison.
 pub struct ThreadContext {
     cpu: u32,
-    /// The program's view of the worker, which is in the thread during a run.
+    /// The program's view of the worker, in the thread during a run.
     inside: Option<WorkerView>,
     running: Option<JoinHandle<Ran>>,
     desk: Arc<WorkerControl>,
@@ -56,7 +56,7 @@ impl ThreadContext {
         self.program = Some(program);
     }
 
-    /// Creates a thread that runs the program.
+    /// Starts the program on a new thread.
     ///
     /// # Errors
     /// No program is loaded, it already runs, or the thread cannot be created.
@@ -110,7 +110,7 @@ impl ThreadContext {
         ran
     }
 
-    /// Creates a thread, runs the program, and joins it.
+    /// Starts the program and waits for it.
     ///
     /// # Errors
     /// The errors of [`ThreadContext::start`] and [`ThreadContext::wait`].
@@ -164,7 +164,7 @@ impl ThreadContext {
         self.running.as_ref().map(|_| self.number)
     }
 
-    /// Messages in the outbound mailbox.
+    /// Messages of the worker.
     pub fn mailbox_waiting(&self) -> u32 {
         self.mailboxes.waiting()
     }

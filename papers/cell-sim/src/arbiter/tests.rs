@@ -155,7 +155,7 @@ proptest! {
 
     #[test]
     fn lone_transfer_starts_at_next_bus_cycle(asked in traffic()) {
-        // Alone, each transfer starts in the bus cycle of its request or the next one.
+        // Alone, each transfer starts in the bus cycle of its request or the next.
         for one in asked.into_iter().take(12) {
             let moved = run(&[one]);
             prop_assert_eq!(moved[0].start, one.time.next_multiple_of(2));

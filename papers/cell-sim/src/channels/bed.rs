@@ -5,7 +5,7 @@ use super::Channels;
 /// The tasks and memory that a program needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramNeeds {
-    /// Number of tasks; task `rank` runs on seat `rank`.
+    /// Tasks; task `rank` runs on seat `rank`.
     pub tasks: usize,
     /// Bytes used in each task's local store.
     pub local_bytes: u32,
@@ -23,13 +23,13 @@ pub trait ChannelProgram: Sync {
     /// The tasks and memory that it needs.
     fn shape(&self) -> ProgramNeeds;
 
-    /// The body of a task.
+    /// A task's body.
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Self::Output;
 }
 
 /// A machine that runs such programs: this computer, or a model.
 pub trait Bed {
-    /// The error of a failed run.
+    /// A failed run's error.
     type Error: std::error::Error + Send + Sync + 'static;
 
     /// Runs all tasks concurrently, task r on PU `seats[r]` (an OS index), and returns their
@@ -50,6 +50,6 @@ pub trait Bed {
     /// Nanoseconds per cycle of [`Channels::cycles`].
     fn ns_per_cycle(&self) -> f64;
 
-    /// The number of memory modules.
+    /// Memory modules.
     fn modules(&self) -> usize;
 }

@@ -6,7 +6,7 @@ use super::Ea;
 pub const LARGEST_BYTES: u32 = 16 * 1024;
 /// The most elements in a list.
 pub const LONGEST_LIST: usize = 2048;
-/// The number of tags, from 0.
+/// Tags, from 0.
 pub const TAGS: u8 = 32;
 
 /// The transfers of its tag that a transfer waits for.
@@ -26,7 +26,7 @@ pub enum TransferOrder {
 pub struct Element {
     /// The other address of the transfer.
     pub ea: Ea,
-    /// The number of bytes.
+    /// Bytes.
     pub size: u32,
 }
 
@@ -78,9 +78,9 @@ pub enum DmaError {
     Beyond {
         /// The kind of memory.
         what: &'static str,
-        /// The end of the transfer.
+        /// The transfer's end.
         end: u64,
-        /// The size of the memory.
+        /// The memory's size.
         size: u64,
     },
     /// A task that does not exist.
@@ -91,7 +91,7 @@ pub enum DmaError {
     Rank {
         /// The task.
         rank: usize,
-        /// The number of tasks.
+        /// Tasks.
         tasks: usize,
     },
     /// A module that does not exist.
@@ -102,7 +102,7 @@ pub enum DmaError {
     Module {
         /// The module.
         module: usize,
-        /// The number of modules.
+        /// Modules.
         modules: usize,
     },
     /// The atomic's address is not an aligned word of memory.

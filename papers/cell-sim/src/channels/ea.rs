@@ -10,11 +10,11 @@ pub enum Ea {
         /// Bytes from the start of the workload's memory in that module.
         offset: u32,
     },
-    /// The local store of a task.
+    /// A task's local store.
     Local {
         /// The task.
         rank: u16,
-        /// Bytes from the start of the store.
+        /// Bytes from the store's start.
         offset: u32,
     },
 }

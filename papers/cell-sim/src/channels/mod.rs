@@ -120,7 +120,7 @@ pub trait Channels {
     /// Computes for `cycles` core cycles.
     fn compute(&self, cycles: u64);
 
-    /// Takes the time of an operating-system service. Does nothing on a machine with an operating
+    /// Takes an operating-system service's time. Does nothing on a machine with an operating
     /// system.
     fn service(&self, service: OsService);
 

@@ -27,9 +27,8 @@ impl Side {
     }
 }
 
-/// A memory channel. It serves the oldest line with a free bank among those at the head of a queue.
-/// It turns if it can serve no line in its direction, or after a batch if the other direction
-/// waits.
+/// A memory channel. It serves the oldest line with a free bank among those at a queue's head. It
+/// turns if it can serve no line in its direction, or after a batch if the other direction waits.
 #[derive(Clone, Debug)]
 pub struct MemoryChannel {
     number: u16,
@@ -257,7 +256,7 @@ impl MemoryChannel {
         }
     }
 
-    /// Performs the due refreshes. On an idle channel only the last one has an effect.
+    /// Performs the due refreshes. On an idle channel only the last has an effect.
     fn refresh_due(&mut self, now: u64) {
         let refresh = &mut self.refresh;
         if refresh.interval == 0 || refresh.due > now {

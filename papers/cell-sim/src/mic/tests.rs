@@ -154,7 +154,7 @@ fn stream(written: Option<u32>) -> impl Iterator<Item = (u32, Option<u32>)> {
 #[test]
 fn stream_loses_only_refresh_and_turnaround() {
     let xdr = || MicHarness::new(timing("cell-qs20"));
-    // A refresh takes the time of a line: 10 of 488 ns.
+    // A refresh takes a line's time: 10 of 488 ns.
     let reads = gbps(xdr().sustained(stream(None)));
     assert!((25.0..25.2).contains(&reads), "{reads}");
     let still = CellBeTiming { refresh_interval: 0, ..timing("cell-qs20") };

@@ -13,7 +13,7 @@ pub type RegisterDevice = fn(address: usize, store: Option<u32>) -> Option<u32>;
 
 static DEVICE: OnceLock<RegisterDevice> = OnceLock::new();
 
-/// Sets the device of this process. Only the first call has an effect.
+/// Sets this process's device. Only the first call has an effect.
 ///
 /// # Errors
 /// The kernel's error if it rejects the fault handler.
@@ -25,7 +25,7 @@ pub fn serve(device: RegisterDevice) -> std::io::Result<()> {
 /// An instruction that moves one word between memory and a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveInstruction {
-    /// The length of the instruction.
+    /// The instruction's length.
     pub bytes: usize,
     /// Its direction and its other operand.
     pub kind: MoveKind,
@@ -68,8 +68,7 @@ pub fn decode(code: &[u8]) -> Option<MoveInstruction> {
     (bytes <= code.len()).then_some(MoveInstruction { bytes, kind })
 }
 
-/// The length of a memory operand: its form, an optional byte with base and index, and a
-/// displacement.
+/// A memory operand's length: its form, an optional byte with base and index, and a displacement.
 fn memory_operand_bytes(form: u8, index: Option<u8>) -> Option<usize> {
     let mode = form >> 6;
     let base = form & 7;

@@ -19,7 +19,7 @@ pub struct ThreadSample {
     pub registers: u64,
     /// The register that some programs use to count their rounds: r15 on x86-64.
     pub counter: u64,
-    /// A hash of the end of its stack.
+    /// A hash of its stack's end.
     pub top: u64,
 }
 

@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The alignment of a window: 4 GiB.
+/// A window's alignment.
 pub const ALIGNMENT_BYTES: usize = 1 << 32;
 /// The first window to try, in units of the alignment: above programs linked to fixed addresses. A
 /// build with `SEATMAP_LOW_WINDOWS` tries lower ones, because ThreadSanitizer's shadow memory is

@@ -15,7 +15,7 @@ pub struct ProgramCommand {
     pub local: u32,
     /// The effective address: a pointer of the process, or the address of an SPE register.
     pub effective: u64,
-    /// The number of bytes.
+    /// Bytes.
     pub bytes: u32,
     /// The tag, from 0 to 31.
     pub tag: u8,
@@ -35,7 +35,7 @@ pub enum CommandKind {
     StoreConditional,
     /// Writes the line unconditionally (putlluc).
     Store,
-    /// Writes the line unconditionally, through the queue and without a status (putqlluc).
+    /// As [`Self::Store`], through the queue and without a status (putqlluc).
     StoreQueued,
     /// Keeps later commands of all tags waiting for earlier ones (mfcbarrier, mfceieio, mfcsync).
     Barrier,
@@ -53,7 +53,7 @@ impl CommandKind {
 pub struct ListElement {
     /// The effective address.
     pub effective: u64,
-    /// The number of bytes, above 0.
+    /// Bytes, above 0.
     pub bytes: u32,
 }
 
@@ -125,7 +125,7 @@ pub enum SessionCall {
         command: ProgramCommand,
         /// The first element.
         elements: *const ListElement,
-        /// The number of elements.
+        /// Elements.
         count: usize,
         /// Whether more elements follow after an acknowledgement.
         is_open: bool,
@@ -140,9 +140,9 @@ pub enum SessionCall {
     Look,
     /// SPU: waits until bytes arrive in its local store, for programs that spin on their store.
     AwaitStore,
-    /// PPE: reads the time base. The answer is in ticks.
+    /// PPE: reads the time base, in ticks.
     TimeBase,
-    /// PPE: reads the clock. The answer is in core cycles.
+    /// PPE: reads the clock, in core cycles.
     Clock,
     /// PPE: writes an SPE's inbound mailbox if it has room. The answer is whether it had.
     Send {
@@ -162,7 +162,7 @@ pub enum SessionCall {
         /// Reads before it gives up; each takes its time.
         looks: u32,
     },
-    /// PPE: reads a count, up to `looks` times while it is 0. The answer is the count.
+    /// PPE: reads a count, up to `looks` times while it is 0.
     Count {
         /// The context.
         of: u16,
@@ -194,7 +194,7 @@ pub enum SessionCall {
     AwaitEvents {
         /// The first set.
         watched_events: *const WatchedEvents,
-        /// The number of sets.
+        /// Sets.
         count: usize,
         /// The timeout in core cycles.
         until: Option<u64>,
@@ -219,8 +219,8 @@ pub enum SessionCall {
     },
     /// PPE: removes a context when its transfers are complete.
     Destroy(u16),
-    /// PPE: waits until another thread [wakes](super::CellBeSession::wake) the waiters of this key.
-    /// The answer is 1, or 0 after a timeout.
+    /// PPE: waits until another thread [wakes](super::CellBeSession::wake) this key's waiters. The
+    /// answer is 1, or 0 after a timeout.
     Park {
         /// The key: an address.
         key: u64,

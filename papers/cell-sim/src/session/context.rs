@@ -70,7 +70,7 @@ pub struct ChannelState {
     pub stalled: u32,
     /// Entries of stalled lists, not yet acknowledged.
     pub stalled_entries: Vec<u8>,
-    /// The last value written to the decrementer, and the tick of the write.
+    /// The last value written to the decrementer, and the write's tick.
     pub decrementer: (u32, u64),
     /// Whether its event was reported since the last write.
     pub has_decremented: bool,
@@ -90,7 +90,7 @@ pub struct ChannelState {
     /// Arrivals of bytes in its local store.
     pub arrivals: u64,
     pub spinning: Option<SpinningProgram>,
-    /// The number of arrivals after which a spinning program last looked again.
+    /// Arrivals after which a spinning program last looked again.
     pub patience: u64,
     /// Unread ends of its program.
     pub ends: u32,
@@ -186,13 +186,11 @@ impl ChannelState {
 
     /// The decrementer: counts down with the time base, through zero.
     pub fn decrementer(&self, tick: u64) -> u32 {
-        // The counter wraps like the hardware's.
         self.decrementer.0.wrapping_sub(tick.wrapping_sub(self.decrementer.1) as u32)
     }
 
     /// The tick at which the decrementer becomes negative.
     pub fn negative_at(&self) -> u64 {
-        // One tick after it reached zero.
         self.decrementer.1 + u64::from(self.decrementer.0) + 1
     }
 

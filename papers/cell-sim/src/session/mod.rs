@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// arch/powerpc/platforms/cell/spu_manage.c: `qs20_reg_idxs`).
 const CHAIN: [u8; 8] = [0, 2, 4, 6, 7, 5, 3, 1];
 
-/// A program's turn: it continues with the answer to its call.
+/// A program's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramTurn {
     /// The task.
@@ -43,7 +43,7 @@ pub struct ProgramTurn {
     pub answer: u64,
 }
 
-/// The next step of a session.
+/// A session's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A task has its turn.
@@ -81,7 +81,6 @@ pub struct CellBeSession {
 struct Thread {
     task: u16,
     number: u32,
-    /// The key that other threads wait for to join this one.
     key: u64,
 }
 
@@ -181,8 +180,7 @@ impl CellBeSession {
         }))
     }
 
-    /// Lets spinning programs look at new bytes in their local stores, if any; called when no event
-    /// is pending.
+    /// Lets spinning programs look at new bytes in their stores, if any, when no event is pending.
     pub fn look_at_arrivals(&mut self) -> bool {
         self.world.look_at_arrivals()
     }
@@ -253,7 +251,7 @@ impl CellBeSession {
         self.world.count(&self.model)
     }
 
-    /// The account of each SPE so far.
+    /// Each SPE's account so far.
     pub fn accounts(&self) -> &[SpeAccount] {
         &self.world.programs().accounts
     }
@@ -459,7 +457,7 @@ impl CellBeSession {
         self.world.stores_changed();
     }
 
-    /// Sets the number of unread ends of a context's program.
+    /// Sets the unread ends of a context's program.
     pub fn set_ends(&mut self, context: u16, ends: u32) {
         self.world.context_for(context, |context| context.ends = ends);
         self.world.nudge_waiting_threads();

@@ -25,7 +25,7 @@ pub struct LocalStore {
     pub bytes: u32,
 }
 
-/// The target of an effective address.
+/// An effective address's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressTarget {
     Bytes(Ea),
@@ -38,7 +38,7 @@ pub enum AddressTarget {
     },
 }
 
-/// The addresses of a process. A module of main memory is a 4 GiB region in one chip's memory; its
+/// A process's addresses. A module of main memory is a 4 GiB region in one chip's memory; its
 /// lowest bit is the chip.
 #[derive(Clone, Debug, Default)]
 pub struct AddressSpace {
@@ -137,7 +137,7 @@ impl AddressSpace {
         pages.into_iter().all(|page| can_be_used((page * PAGE_BYTES).max(start) & !7, writes))
     }
 
-    /// A hash of a context's local store.
+    /// A hash of a context's store.
     pub fn number_of(&self, task: u16) -> u64 {
         let Some(store) = self.stores.get(&task) else { return 0 };
         // FNV-1a over words, with a rotation so that high bits count.

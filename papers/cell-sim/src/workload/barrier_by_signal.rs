@@ -19,20 +19,20 @@ pub enum BarrierMethod {
 /// releases use different registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierBySignal {
-    /// The method by which tasks meet.
+    /// The method.
     pub way: BarrierMethod,
-    /// Number of tasks, at most 30: one bit for each, and two more.
+    /// Tasks, at most 30: one bit for each, and two more.
     pub tasks: usize,
     /// Tasks of the first chip; the others are on the second.
     pub first_chip: usize,
     /// Whether a task waits until a signal has arrived before it sends the next, like CellStats'
     /// operations.
     pub is_blocking: bool,
-    /// Number of barriers.
+    /// Barriers.
     pub iterations: u64,
 }
 
-/// The bit of a release. Every second round uses the bit below, because a root may receive the next
+/// A release's bit. Every second round uses the bit below, because a root may receive the next
 /// round's bit before it reads this round's.
 const GO: u32 = 1 << 31;
 

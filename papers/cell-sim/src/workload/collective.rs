@@ -17,11 +17,11 @@ pub enum CollectiveKind {
 pub struct CollectiveWorkload {
     /// The operation.
     pub kind: CollectiveKind,
-    /// Number of tasks, at most 32.
+    /// Tasks, at most 32.
     pub tasks: usize,
     /// Bytes, a multiple of 16 up to 16 KiB.
     pub size_bytes: u32,
-    /// Number of operations.
+    /// Operations.
     pub iterations: u64,
 }
 

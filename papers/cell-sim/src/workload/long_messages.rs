@@ -21,7 +21,7 @@ pub struct LongMessage {
     /// The step in which it is sent. A task starts a step when its messages of the previous step
     /// have arrived.
     pub step: usize,
-    /// Number of bytes, a multiple of 16.
+    /// Bytes, a multiple of 16.
     pub size_bytes: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct LongMessage {
 /// hold one piece from each sender. A signal announces the complete message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongMessages {
-    /// Number of tasks, at most 31.
+    /// Tasks, at most 31.
     pub tasks: usize,
     /// All messages with their steps.
     pub messages: Vec<LongMessage>,
@@ -48,15 +48,15 @@ pub struct LongMessageResult {
     pub ended: u64,
     /// Sent bytes.
     pub bytes: u64,
-    /// The sum of the first words of the received messages.
+    /// The sum of the received messages' first words.
     pub sum: u64,
 }
 
 impl LongMessages {
-    /// Creates the messages of a pattern. If the partners of every edge have numbers that differ in
-    /// one bit (trees, recursive doubling, butterflies), each bit is a step; otherwise all messages
-    /// are in one. The heaviest edge sends `largest_bytes`, others in proportion. Returns `None` if
-    /// there are too many tasks, or if no task sends.
+    /// Creates a pattern's messages. If every edge's partners have numbers that differ in one bit
+    /// (trees, recursive doubling, butterflies), each bit is a step; otherwise all messages are in
+    /// one. The heaviest edge sends `largest_bytes`, others in proportion. Returns `None` if there
+    /// are too many tasks, or if no task sends.
     pub fn along(pattern: &Pattern, largest_bytes: u32, rounds: u32) -> Option<Self> {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
         if heaviest <= 0.0 || !(2..=MOST_TASKS).contains(&pattern.tasks) {
@@ -95,7 +95,7 @@ impl LongMessages {
             .unwrap_or(0) as u32
     }
 
-    /// Size of the receive buffer of a piece; longer messages reuse it, as streamed data would.
+    /// Size of a piece's receive buffer; longer messages reuse it, as streamed data would.
     fn piece_bytes(&self) -> u32 {
         let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
         let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;
@@ -126,8 +126,8 @@ impl LongMessages {
     }
 }
 
-/// The step of an edge: the bit in which its partners differ, if all edges have such a bit and not
-/// only the lowest; otherwise 0.
+/// An edge's step: the bit in which its partners differ, if all edges have such a bit and not only
+/// the lowest; otherwise 0.
 fn step(pattern: &Pattern, edge: &Edge) -> usize {
     let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
         && pattern.edges.iter().all(|edge| (edge.from ^ edge.to).is_power_of_two());

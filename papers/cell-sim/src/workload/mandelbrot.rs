@@ -11,7 +11,7 @@ pub const MOST_POINTS: u32 = 4 * MOST_WORDS as u32;
 pub struct MandelbrotView {
     /// The centre of all images.
     pub centre: (f64, f64),
-    /// The width of the first image.
+    /// The first image's width.
     pub width: f64,
     /// The width of each image relative to the image before.
     pub zoom: f64,
@@ -68,7 +68,7 @@ impl Mandelbrot {
         (u64::from(self.size.1) * coordinator as u64 / self.coordinators as u64) as u32
     }
 
-    /// An image, row by row, from the slices of the coordinators.
+    /// An image, row by row, from the coordinators' slices.
     pub fn image(&self, rendered: &[Rendered], frame: u32) -> Vec<u16> {
         (0..self.coordinators)
             .flat_map(|at| {
@@ -166,7 +166,7 @@ fn gather<P: Port>(
     }
 }
 
-/// The number of steps z -> z^2 + c, from 0 on, that stay within 2 of the origin, up to a limit.
+/// The steps z -> z^2 + c, from 0 on, that stay within 2 of the origin, up to a limit.
 pub fn iterations(re: f64, im: f64, most: u16) -> u16 {
     let mut x = 0.0_f64;
     let mut y = 0.0_f64;

@@ -17,7 +17,7 @@ const COPY_CYCLES: u64 = 2;
 /// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRing {
-    /// Number of tasks, at least two.
+    /// Tasks, at least two.
     pub tasks: usize,
     /// Bytes per packet, a multiple of 16 up to 16 KiB.
     pub packet_bytes: u32,
@@ -174,8 +174,7 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// Whether a neighbour has not received all packets: a task must not leave with a full send
-    /// buffer.
+    /// Whether a neighbour awaits packets: a task must not leave with a full send buffer.
     fn is_owing(&self) -> bool {
         self.sides.iter().any(|side| side.acknowledged != side.sent || side.waiting.is_some())
     }
@@ -225,7 +224,7 @@ impl<'a, C: Channels> Member<'a, C> {
         if self.library.entry_bytes == 4 { 2 } else { 4 }
     }
 
-    /// With two tasks, the left entry uses the task's own column, which is otherwise unused.
+    /// With two tasks, the left entry uses the task's own column, otherwise unused.
     fn column(&self, other: usize, side: usize) -> u32 {
         if self.ring.tasks == 2 { side as u32 } else { other as u32 }
     }

@@ -11,9 +11,9 @@ use seatmap_machines::workload::SpinChannel;
 /// zeros before the run; after it, all words but the value do.
 #[derive(Clone, Debug)]
 pub struct ProducerConsumer {
-    /// The line of each channel.
+    /// Each channel's line.
     pub channels: Vec<Addr>,
-    /// Number of values through each channel.
+    /// Values through each channel.
     pub values: u64,
 }
 

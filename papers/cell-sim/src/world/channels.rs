@@ -373,7 +373,7 @@ impl CellBeMachine {
         written.is_some()
     }
 
-    /// Records the first fault of a context; the program stops at this call.
+    /// Records a context's first fault; the program stops at this call.
     pub(super) fn fault(&mut self, task: u16, command: ProgramCommand) {
         let context = self.context_of(task);
         let is_first = context.fault.is_none();

@@ -97,7 +97,7 @@ impl CellBeMachine {
         !self.atomics.has_reserved(spe, at) || self.programs.process.line(at) != Some(line)
     }
 
-    /// Retries the calls of SPUs that wait for the loss of a reservation.
+    /// Retries the calls of SPUs that wait for a reservation's loss.
     pub fn lines_changed(&mut self) {
         if self.programs.line_waiters == 0 {
             return;

@@ -45,14 +45,14 @@ impl CellBeMachine {
         self.out.send(self.out.now() + looked, CellBeEvent::Retry(task));
     }
 
-    /// Sends a posted store, which arrives after half the time of a load.
+    /// Sends a posted store, which arrives after half a load's time.
     pub(super) fn store(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
         let load = self.load_cycles(chip, self.spe_of(to));
         self.out
             .send(self.out.now() + load / 2, CellBeEvent::RegisterWrite { to, register, value });
     }
 
-    /// Polls the status of an outbound mailbox until it is full, and then loads it. A load sees the
+    /// Polls an outbound mailbox's status until it is full, and then loads it. A load sees the
     /// state at half of its time.
     fn poll_outbound(&mut self, task: u16, chip: u8, from: u16) {
         let now = self.out.now();

@@ -86,7 +86,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Sends a posted store, which arrives after half the time of a load.
+    /// Sends a posted store, which arrives after half a load's time.
     fn post(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
         let load = self.ways(chip, to).0;
         self.out

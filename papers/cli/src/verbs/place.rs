@@ -53,7 +53,7 @@ pub fn run(typed: &CellBePlaceArgs) -> Result<(), CliError> {
     }
 }
 
-/// Draws the plan next to the tasks in the OS's order, with the busy cycles of each link.
+/// Draws the plan next to the tasks in the OS's order, with each link's busy cycles.
 fn drawn(
     messages: &Messages,
     profile: &Profile,
@@ -111,7 +111,7 @@ impl Messages {
         messages_ns(&mut bed, &self.program, placement, 0).map_err(|error| error.to_string())
     }
 
-    /// Runs a placement again to count the traffic of its links.
+    /// Runs a placement again to count its links' traffic.
     fn count(&self, seating: &mut DrawnPlacement) -> Result<(), SimError> {
         let mut bed = CellBed::new(Arc::clone(&self.model));
         messages_ns(&mut bed, &self.program, &seating.placement, 0)?;

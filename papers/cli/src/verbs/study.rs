@@ -231,7 +231,7 @@ impl Runs {
     }
 }
 
-/// The document printed by a command, or why there is none.
+/// A command's document, or why there is none.
 fn document_of(command: &str) -> Result<serde_json::Value, String> {
     let words: Vec<String> = command.split(' ').chain(["--json"]).map(str::to_owned).collect();
     let printed = printed_by(&words)?;
@@ -259,8 +259,7 @@ fn is_named(element: &serde_json::Value, name: &str) -> bool {
 
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// The output of a command line of this program, run as a process, so that a figure is exactly what
-/// its command prints.
+/// A command line's output, run as a process, so that a figure is exactly what its command prints.
 fn printed_by(words: &[String]) -> Result<Vec<u8>, String> {
     let line = format!("seatmap-papers {}", words.join(" "));
     let program = std::env::current_exe().map_err(|error| error.to_string())?;

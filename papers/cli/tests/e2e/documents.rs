@@ -4,8 +4,7 @@ use crate::common::Place;
 use crate::hostile::{assert_harmless, assert_shown, hostile_text, strings};
 use serde_json::{Value, json};
 
-/// Both parts of a ranking get the same hostile string, because parts of different studies are
-/// rejected.
+/// Both parts of a ranking get the same string, because parts of different studies are rejected.
 #[test]
 fn ranking_strings_are_escaped() {
     let place = Place::new();

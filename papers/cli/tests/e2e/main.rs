@@ -26,9 +26,9 @@ mod stats;
 mod study;
 mod workers;
 
-/// The program under test.
+/// The tested program.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap-papers");
-/// The root of the repository.
+/// The repository's root.
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// Pages with tested examples: files, and folders of them.
 pub const PAGES: [&str; 1] = ["docs/papers/src"];

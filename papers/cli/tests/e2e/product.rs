@@ -3,8 +3,8 @@
 use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use std::path::Path;
 
-/// The stdout of `seatmap` from the folder of the tested program. Skips with a message if only this
-/// package was built.
+/// `seatmap`'s stdout, from the tested program's folder. Skips with a message if only this package
+/// was built.
 pub fn product(place: &Place, arguments: impl Arguments) -> Option<String> {
     let seatmap = Path::new(crate::PROGRAM).with_file_name("seatmap");
     if !seatmap.exists() {

@@ -127,7 +127,7 @@ fn interrupted_study_resumes() {
     let whole = place.stdout(&arguments);
     let header = place.stdout(study("2 --sample 1 --json"));
     assert_ne!(header, whole);
-    // A killed run leaves a header and some runs; the last one is truncated.
+    // A killed run leaves a header and some runs; the last is truncated.
     let found: Value = serde_json::from_str(&whole).unwrap();
     let mut head = found.as_object().unwrap().clone();
     head.retain(|key, _| SETUP.contains(&key.as_str()));

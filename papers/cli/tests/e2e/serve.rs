@@ -74,8 +74,7 @@ fn client(place: &Place, arguments: impl Arguments) -> Command {
     command
 }
 
-/// The highest CPU, if a cell is possible there and `seatmap` is in the folder of the tested
-/// program.
+/// The highest CPU, if a cell is possible there and `seatmap` is next to the tested program.
 pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     if !Path::new(crate::PROGRAM).with_file_name("seatmap").exists() {
         seatmap_needs::skipped!("seatmap is not built: the tests of the whole workspace build it");
@@ -329,7 +328,7 @@ fn recorded_usage_survives_killed_controller() {
     wait_until("both are gone", || controller.list().is_empty() && !has_groups(&place));
 }
 
-/// The messages of a controller that is ended right after its start.
+/// The messages of a controller ended right after its start.
 fn told_in_a_short_life(place: &Place) -> String {
     let mut command = controller(place, "serve --socket socket");
     let mut child = Guarded(command.stdout(Stdio::null()).spawn().unwrap());

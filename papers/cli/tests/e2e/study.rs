@@ -81,7 +81,7 @@ fn custom_study_is_judged_and_written() {
     let verdicts: Vec<&str> = figures.iter().map(|figure| figure["verdict"].text()).collect();
     // A random placement can equal the best one, but not beat it.
     assert!(["miss", "reverse"].contains(&verdicts[1]), "{found}");
-    // The last row's arm without the effect agrees as well.
+    // The last row's arm without the effect agrees too.
     assert_eq!(
         [verdicts[0], verdicts[2], verdicts[3]],
         ["calibrated", "equal", "unproven"],

@@ -188,7 +188,7 @@ impl Scheduler<'_> {
         if let Some(job) = self.jobs.remove(&id) {
             gang::go_on(&self.host.root, &job.stopped);
         }
-        // If this fails, the entry of a destroyed cell does no harm.
+        // If this fails, a destroyed cell's entry does no harm.
         let _ = self.write_down();
     }
 
@@ -246,8 +246,8 @@ impl Scheduler<'_> {
     }
 }
 
-/// The faults of a cell at the end of its turn: why it could not be suspended, and unrestored
-/// settings. A cell destroyed by another program has none.
+/// The faults of a cell at its turn's end: why it could not be suspended, and unrestored settings.
+/// A cell destroyed by another program has none.
 fn faults_of_turn(
     stopped: Result<(), Box<dyn std::error::Error>>,
     destroyed: Result<Vec<Left>, CellError>,

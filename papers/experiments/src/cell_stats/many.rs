@@ -29,7 +29,7 @@ pub fn measure_many<B: Bed>(
 ) -> Result<StatsResult, StatsError<B::Error>> {
     check(rooms, options)?;
     let operations = operations(options);
-    // No warm-up: the longer run shows the cost of the start.
+    // No warm-up: the longer run shows the start's cost.
     let shorter = once(bed, rooms, options, 0, operations)?;
     let longer = once(bed, rooms, options, 0, 2 * operations)?;
     let beginning = beginning(shorter.latency_ns, longer.latency_ns);
@@ -45,7 +45,7 @@ fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
     shorter_ns / longer_ns - 1.0
 }
 
-/// The operations of each worker: fewer if each moves many bytes.
+/// Each worker's operations: fewer if each moves many bytes.
 fn operations(options: &StatsOptions) -> u64 {
     let elements = if options.function.has_list() { options.elements as u64 } else { 1 };
     let [fewest, most] = ENOUGH;

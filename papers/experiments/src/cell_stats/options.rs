@@ -84,7 +84,7 @@ impl CellStatsPrimitive {
         }
     }
 
-    /// The collective operation; `None` for the other experiments.
+    /// The collective operation, if it is one.
     pub fn collective(self) -> Option<CollectiveKind> {
         match self {
             CellStatsPrimitive::Broadcast => Some(CollectiveKind::Broadcast),
@@ -108,9 +108,9 @@ pub struct StatsOptions {
     pub workers: usize,
     /// `-N`: each worker has its own buffer.
     pub is_private: bool,
-    /// `-c`: the chip of the workers; those without room there are on the other.
+    /// `-c`: the workers' chip; those without room there are on the other.
     pub chip: usize,
-    /// `-m`: the memory of the buffers.
+    /// `-m`: the buffers' memory.
     pub module: u8,
     /// `-i`: operations.
     pub iterations: u64,

@@ -12,7 +12,7 @@ pub struct StatsResult {
     pub latency_ns: f64,
     /// All workers' bytes over time; null if only a word moves.
     pub bandwidth_gbps: Option<f64>,
-    /// The figures of each worker.
+    /// Each worker's figures.
     pub per_spe: Vec<PerTask>,
     /// Operations of the run: fewer than requested on a deterministic machine, more if the workers
     /// of shorter runs did not overlap.
@@ -27,7 +27,7 @@ pub struct StatsResult {
 /// The spread of a latency over batches, besides their median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LatencySpread {
-    /// The number of batches.
+    /// Batches.
     pub batches: usize,
     /// Their tenth percentile.
     pub p10_ns: f64,
@@ -46,7 +46,7 @@ pub struct PerTask {
     pub pu: u32,
     /// The latency of one operation.
     pub latency_ns: f64,
-    /// The bandwidth of its own bytes.
+    /// Its own bytes' bandwidth.
     pub bandwidth_gbps: Option<f64>,
     /// The ticks that its decrementer counted over all operations.
     pub ticks: u32,

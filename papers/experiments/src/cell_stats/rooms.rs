@@ -5,13 +5,13 @@ use seatmap_data::machine::{Level, Topology};
 /// The PUs for workers, chip by chip, and those for the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rooms {
-    /// The workers of each chip.
+    /// Each chip's workers.
     pub chips: Vec<Vec<u32>>,
     /// The controller: the PPE, or any PU without a worker.
     pub controller: Option<u32>,
     /// Memory modules.
     pub modules: usize,
-    /// The name of a worker: SPE, or CPU.
+    /// A worker's name: SPE, or CPU.
     pub worker: &'static str,
     /// Whether the machine is deterministic, so that a long run can be compared with a short one.
     pub is_deterministic: bool,
@@ -20,8 +20,8 @@ pub struct Rooms {
 }
 
 impl Rooms {
-    /// An ordinary computer: the groups of a level are chips, and the first CPU is the controller
-    /// if there is another. `None` if the topology does not have that level.
+    /// An ordinary computer: a level's groups are chips, and the first CPU is the controller if
+    /// there is another. `None` if the topology does not have that level.
     pub fn of_computer(
         topology: &Topology,
         pus: &[u32],
@@ -53,7 +53,7 @@ impl Rooms {
         (seats.len() == count && chip < self.chips.len()).then_some(seats)
     }
 
-    /// The first worker of the first chip, and this many other workers of a chip.
+    /// The first chip's first worker, and this many other workers of a chip.
     pub fn workers_beside_the_first(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let first = *self.chips.first()?.first()?;
         // One more than needed, because the first worker may be among them.
@@ -62,7 +62,7 @@ impl Rooms {
         Some(std::iter::once(first).chain(others).collect())
     }
 
-    /// The number of workers.
+    /// Workers.
     pub fn count(&self) -> usize {
         self.chips.iter().map(Vec::len).sum()
     }

@@ -48,7 +48,7 @@ pub fn rows<B: Bed>(
                     add(format!("{name}, the same by a system call"), called, bed)?;
                 }
             }
-            // The pair includes the first worker of the first chip, so that chip needs another.
+            // The pair includes the first chip's first worker, so that chip needs another.
             if rooms.count() > 1 && rooms.chips[chip].len() > usize::from(chip == 0) {
                 let options = StatsOptions { between_workers: true, workers: 2, ..options };
                 add(format!("{name}, {0} to {0} on {where_}", rooms.worker), options, bed)?;

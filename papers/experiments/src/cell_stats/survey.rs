@@ -24,15 +24,15 @@ pub struct CellStatsSurvey {
     pub rows: Vec<SurveyLatency>,
     /// Curves.
     pub figures: Vec<SurveyFigure>,
-    /// Measurements that were made but are not reported.
+    /// Unreported measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
 }
 
-/// An unreported figure, because the workers did not work at the same time.
+/// An unreported figure, because the workers did not overlap.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refused {
-    /// The row, or the point of a curve.
+    /// The row, or a curve's point.
     pub what: String,
     /// The reason.
     pub why: String,
@@ -41,7 +41,7 @@ pub struct Refused {
 /// One figure of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SurveyLatency {
-    /// The name of the figure.
+    /// Its name.
     pub what: String,
     /// Its time.
     pub latency_ns: f64,
@@ -61,7 +61,7 @@ pub struct SurveyFigure {
 /// One curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SurveySeries {
-    /// The name of the curve.
+    /// Its name.
     pub name: String,
     /// Its points.
     pub points: Vec<LatencyPoint>,

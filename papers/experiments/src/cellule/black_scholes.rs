@@ -116,7 +116,7 @@ impl ParallelProblem for BlackScholes {
     fn check(&self) -> Result<(), CelluleError> {
         let got = self.0.prices.values();
         match got.iter().zip(&self.0.expected).position(|(got, expected)| {
-            // NaN fails this comparison as well.
+            // NaN fails this comparison too.
             (got - expected).abs().partial_cmp(&TOLERANCE) != Some(std::cmp::Ordering::Less)
         }) {
             None => Ok(()),

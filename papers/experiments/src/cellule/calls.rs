@@ -3,7 +3,7 @@
 use seatmap_worker::{BorrowedWorker, ThreadContext, WorkerError, WorkerProgram};
 use std::sync::Arc;
 
-/// The calls of a controller, with libspe2's meaning.
+/// A controller's calls, with libspe2's meaning.
 pub trait Calls {
     /// Loads a program.
     fn load(&mut self, program: Arc<dyn WorkerProgram>);

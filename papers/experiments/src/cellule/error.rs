@@ -5,7 +5,7 @@ use seatmap_worker::WorkerError;
 use std::io;
 use std::path::PathBuf;
 
-/// An error of an experiment.
+/// An experiment's error.
 #[derive(Debug, thiserror::Error)]
 pub enum CelluleError {
     /// An error of a worker, or of a thread in its place.
@@ -36,7 +36,7 @@ pub enum CelluleError {
     Wrong {
         /// The program.
         what: &'static str,
-        /// The index of the element.
+        /// The element's index.
         at: usize,
         /// The workers' result.
         got: f32,

@@ -12,7 +12,7 @@ pub trait ParallelProblem: Send + Sync {
     /// The program; its argument is a [`TaskStride`].
     fn program(&self) -> Arc<dyn WorkerProgram>;
 
-    /// The number of tasks.
+    /// Tasks.
     fn tasks(&self) -> u32;
 
     /// Clears the results.
@@ -25,7 +25,7 @@ pub trait ParallelProblem: Send + Sync {
     fn check(&self) -> Result<(), CelluleError>;
 }
 
-/// The program of a problem: `compute` does a task, and returns whether the store was large enough.
+/// A problem's program: `compute` does a task, and returns whether the store was large enough.
 pub(crate) fn program(
     tasks: u32,
     compute: impl Fn(&mut WorkerView, u32) -> bool + Send + Sync + 'static,
@@ -49,13 +49,13 @@ pub struct TaskStride {
 }
 
 impl TaskStride {
-    /// The argument of a program.
+    /// A program's argument.
     pub fn argument(self) -> u64 {
         // A program has one argument of 64 bits, as with `spe_context_run`.
         u64::from(self.first) << 32 | u64::from(self.step)
     }
 
-    /// The tasks of an argument, out of this many.
+    /// An argument's tasks, out of this many.
     pub fn tasks(argument: u64, tasks: u32) -> impl Iterator<Item = u32> {
         ((argument >> 32) as u32..tasks).step_by((argument as u32).max(1) as usize)
     }

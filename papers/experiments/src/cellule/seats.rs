@@ -18,7 +18,7 @@ const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 pub struct WorkerSeats {
     /// The controller's CPU.
     pub controller: u32,
-    /// The workers' CPUs; with as many workers as CPUs, the last one is the controller's.
+    /// The workers' CPUs; with as many workers as CPUs, the last is the controller's.
     pub workers: Vec<u32>,
 }
 

@@ -23,7 +23,7 @@ pub(super) fn spread(spread: &SampleSummary) -> String {
     format!("{:>9} +- {:>9}", time(spread.median_ns), time(spread.deviation_ns))
 }
 
-/// The cost of each call, a table for each number of workers.
+/// Each call's cost, a table for each number of workers.
 pub fn costs(all: &[WorkerCosts]) -> String {
     let mut text = String::new();
     for costs in all {

@@ -14,20 +14,20 @@ pub enum CelluleWorkload {
     Matrix {
         /// Rows and columns.
         size: u32,
-        /// The number of repetitions.
+        /// Repetitions.
         iterations: u32,
     },
     /// Option prices by the formula of Black & Scholes.
     BlackScholes {
         /// Blocks of 64 KiB.
         blocks: u32,
-        /// The computations of each block.
+        /// Each block's computations.
         cycles: u32,
     },
 }
 
 impl CelluleWorkload {
-    /// The number of repetitions.
+    /// Repetitions.
     pub fn iterations(self) -> u32 {
         match self {
             CelluleWorkload::Matrix { iterations, .. } => iterations,

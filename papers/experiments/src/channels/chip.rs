@@ -36,7 +36,7 @@ impl Chip {
         }
     }
 
-    /// The core of a PU.
+    /// A PU's core.
     ///
     /// # Errors
     /// The PU does not exist.

@@ -3,7 +3,7 @@
 use super::{ChannelsError, Chip, round_trips};
 use seatmap_data::port::Testbed;
 
-/// The home of a line, estimated from distances.
+/// A line's home, estimated from distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NearestCore {
     /// The core nearest to it.
@@ -33,7 +33,7 @@ pub fn find_td<T: Testbed>(
             round_trips(bed, &[chip.first(stays), chip.first(core)], &[line], batches)?;
         let round_trip = pairs.first().map_or(f64::INFINITY, |pair| pair.mean);
         ticks += took;
-        // The first of equal cores: on a machine without homes that is always the same one.
+        // The first of equal cores: always the same one without homes.
         if nearest.is_none_or(|(least, _)| round_trip < least) {
             nearest = Some((round_trip, core));
         }

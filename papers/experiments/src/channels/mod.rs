@@ -55,7 +55,7 @@ impl RoundTrips {
     }
 }
 
-/// Round trips of pairs that run at once, `seats` two by two, and the ticks of the whole run.
+/// Round trips of pairs that run at once, `seats` two by two, and the whole run's ticks.
 ///
 /// # Errors
 /// The testbed's error.

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use seatmap_cell_sim::workload::ProducerConsumer;
 use seatmap_data::port::{Addr, Testbed};
 
-/// The cores of the two threads.
+/// The two threads' cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairSeats {
     /// Two hardware threads of the core nearest to the home (figure 12).
@@ -16,10 +16,10 @@ pub enum PairSeats {
     CloseCores,
 }
 
-/// The options of the comparison.
+/// The comparison's options.
 #[derive(Clone, Copy, Debug)]
 pub struct PairGainOptions {
-    /// The cores of the two threads.
+    /// The two threads' cores.
     pub seats: PairSeats,
     /// Comparisons, each over another line.
     pub iterations: u32,
@@ -27,7 +27,7 @@ pub struct PairGainOptions {
     pub values: u64,
     /// Timed batches for each core in the search for the home.
     pub batches: u32,
-    /// The seed of the draws.
+    /// The draws' seed.
     pub seed: u64,
 }
 

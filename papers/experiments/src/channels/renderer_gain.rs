@@ -8,7 +8,7 @@ use fastrand::Rng;
 use seatmap_cell_sim::workload::Mandelbrot;
 use seatmap_data::port::{Addr, Testbed};
 
-/// The options of the comparison.
+/// The comparison's options.
 #[derive(Clone, Debug)]
 pub struct RendererOptions {
     /// The renderer; each comparison sets its channels.
@@ -22,7 +22,7 @@ pub struct RendererOptions {
     pub iterations: u32,
     /// Timed batches for each core in the search for a home.
     pub batches: u32,
-    /// The seed of the draws.
+    /// The draws' seed.
     pub seed: u64,
 }
 
@@ -61,7 +61,7 @@ pub fn renderer_gain<T: Testbed>(
         };
         // The usual run is first, before the search has warmed any line (T1 to T2 of figure 11).
         let usual = ticks(bed, &before.pus, renderer, &lines)?;
-        // Spare lines are searched as well, because they are known only afterwards.
+        // Spare lines are searched too, because they are known only afterwards.
         let mut search = 0;
         let mut homes = Vec::new();
         for line in &lines {
@@ -81,7 +81,7 @@ pub fn renderer_gain<T: Testbed>(
         };
         let placed = ticks(bed, &after.pus, renderer, &after.lines)?;
         times.push(ComparisonTimes {
-            // The search is done once, whatever the size of the images.
+            // The search is done once, whatever the images' size.
             usual: (usual as f64 * options.times) as u64,
             search,
             placed: (placed as f64 * options.times) as u64,

@@ -5,11 +5,11 @@
 pub struct ChannelSeating {
     /// The PU of each task.
     pub pus: Vec<u32>,
-    /// The line of each channel.
+    /// Each channel's line.
     pub lines: Vec<u32>,
 }
 
-/// The last comparison of an experiment.
+/// An experiment's last comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelRuns {
     /// The sender and receiver of each channel, by task.

@@ -19,7 +19,7 @@ pub enum ReadModifyWrite {
     Swap,
 }
 
-/// Each thread changes a 64-bit word again and again, all the same one or each its own.
+/// Each thread changes a 64-bit word repeatedly, all the same one or each its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomics {
     /// The operation.

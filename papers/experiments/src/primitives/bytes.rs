@@ -8,7 +8,7 @@ use std::io;
 /// CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyBytes {
-    /// Number of bytes.
+    /// Bytes.
     pub bytes: usize,
 }
 
@@ -16,7 +16,7 @@ pub struct CopyBytes {
 /// itself, which needs no permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessVmReadv {
-    /// Number of bytes.
+    /// Bytes.
     pub bytes: usize,
 }
 

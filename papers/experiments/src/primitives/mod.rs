@@ -45,7 +45,7 @@ pub trait Primitive {
     /// The short name in tables.
     fn name(&self) -> String;
 
-    /// The range of the number of CPUs.
+    /// How many CPUs it takes.
     fn cpus(&self) -> std::ops::RangeInclusive<usize>;
 
     /// Whether each operation of a thread waits for one of the other thread, so that no thread can

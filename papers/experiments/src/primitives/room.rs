@@ -19,7 +19,7 @@ pub struct PrimitiveThreads {
     clock: HostClock,
 }
 
-/// The number of operations, and the number of operations between two clock readings.
+/// Operations, and operations between two clock readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchPlan {
     /// Batches before the first counted batch.
@@ -41,7 +41,7 @@ pub struct TaskSamples {
     pub overlap: f64,
 }
 
-/// The times of a primitive, or why there are none.
+/// A primitive's times, or why there are none.
 pub type SamplesResult = Result<TaskSamples, PrimitiveError>;
 
 /// Why a primitive could not be timed.
@@ -58,7 +58,7 @@ pub enum PrimitiveError {
         name: String,
         /// The allowed numbers of CPUs.
         takes: std::ops::RangeInclusive<usize>,
-        /// The number of CPUs given.
+        /// The given CPUs.
         given: usize,
     },
     /// A thread could not be pinned.

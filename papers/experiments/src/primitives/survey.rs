@@ -19,7 +19,7 @@ pub struct PrimitiveTimes {
     /// The primitive's name, and its CPUs.
     pub what: String,
     /// Nanoseconds for each operation, one value for each batch of the first CPU; or why its
-    /// threads did not work at the same time.
+    /// threads did not overlap.
     pub batches_ns: Result<Vec<f64>, String>,
 }
 

@@ -15,11 +15,11 @@ pub enum SetupError {
     /// More tasks than workers.
     #[error("{tasks} tasks do not fit on {machine}, which seats {pus}, one task each")]
     Seats {
-        /// The number of tasks.
+        /// Tasks.
         tasks: usize,
         /// The machine.
         machine: String,
-        /// The number of workers of the machine.
+        /// Its workers.
         pus: usize,
     },
     /// Too many mappings to run them all.
@@ -28,7 +28,7 @@ pub enum SetupError {
          many"
     )]
     Exhaustive {
-        /// The number of tasks.
+        /// Tasks.
         tasks: usize,
         /// Their mappings.
         mappings: u64,
@@ -65,19 +65,19 @@ pub enum SetupError {
         most = super::setup::MOST_RUNS
     )]
     ManyRuns {
-        /// The number of mappings.
+        /// Mappings.
         mappings: usize,
-        /// The runs of each mapping.
+        /// Each mapping's runs.
         runs: u32,
     },
     /// A part without a mapping.
     #[error("part {number}/{of} holds none of the {mappings} mappings; use fewer parts")]
     EmptyShard {
-        /// The number of the part.
+        /// The part's number.
         number: u32,
-        /// The number of parts.
+        /// Parts.
         of: u32,
-        /// The number of mappings of all parts.
+        /// Mappings of all parts.
         mappings: usize,
     },
 }
@@ -109,9 +109,9 @@ pub enum RankingError {
     /// Parts are missing.
     #[error("{missing} of {of} parts are missing: {list}")]
     Missing {
-        /// The number of all parts.
+        /// All parts.
         of: u32,
-        /// The number of missing parts.
+        /// Missing parts.
         missing: usize,
         /// The first missing parts.
         list: String,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 const FORMAT: &str = "seatmap-ranking-journal/1";
 
-/// The study of a journal. A study only continues if all of it is the same.
+/// A journal's study. A study only continues if all of it is the same.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,
@@ -45,7 +45,7 @@ impl RankJournal {
     ) -> Result<Self, JournalError> {
         let (mut lines, text) = JsonLines::resume(path, file)?;
         if text.is_empty() {
-            // Text without a line break is the header of an interrupted start.
+            // Text without a line break is an interrupted start's header.
             lines.cut("")?;
             lines.write(&Head { format: FORMAT.to_owned(), shard, setup: setup.clone() })?;
         } else {

@@ -5,7 +5,7 @@ use std::fmt;
 /// The most tasks: the number of their mappings, 20!, just fits 64 bits.
 pub const MOST_TASKS: usize = 21;
 
-/// The task of each thread: in `[a0...a(k-1)]` thread i, on worker i, executes task a_i (Keller &
+/// Each thread's task: in `[a0...a(k-1)]` thread i, on worker i, executes task a_i (Keller &
 /// Varbanescu 2010, section 2.2). Task 0 stays with thread 0, because turning the ring only changes
 /// the order of threads; this leaves (k-1)! mappings.
 ///
@@ -20,7 +20,7 @@ pub const MOST_TASKS: usize = 21;
 pub struct TaskMapping(Vec<u8>);
 
 impl TaskMapping {
-    /// The number of mappings of this many tasks; `None` beyond [`MOST_TASKS`] and for 0.
+    /// Mappings of this many tasks; `None` beyond [`MOST_TASKS`] and for 0.
     pub fn count(tasks: usize) -> Option<u64> {
         (1..=MOST_TASKS).contains(&tasks).then(|| factorial(tasks - 1))
     }
@@ -63,7 +63,7 @@ impl TaskMapping {
             .sum()
     }
 
-    /// The seat of each task, if thread i has `pus[i]`.
+    /// Each task's seat, if thread i has `pus[i]`.
     ///
     /// # Panics
     /// There are fewer PUs than tasks.

@@ -23,7 +23,7 @@ const HALVINGS: u32 = 30;
 /// Which mappings may be the best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MayBeBest {
-    /// The flag of each mapping, in the order of the times.
+    /// Each mapping's flag, in the times' order.
     pub flags: Vec<bool>,
     /// How much slower than the best a mapping may be measured and still remain, as a factor from
     /// 1.

@@ -5,8 +5,8 @@ use super::TaskMapping;
 /// Each with its name. The gang order of Linux on the Cell
 /// (`arch/powerpc/platforms/cell/spu_manage.c`: SPE 0, 2, 4, 6, 7, 5, 3, 1) puts neighbours of the
 /// ring next to each other; Keller & Varbanescu 2010 name it and its reverse as the mappings "which
-/// one would choose intuitively". Such a list can mean the task of each thread, as in their
-/// notation, or the seat of each task; both are here.
+/// one would choose intuitively". Such a list can mean each thread's task, as in their notation, or
+/// each task's seat; both are here.
 ///
 /// | name | of eight tasks |
 /// |---|---|

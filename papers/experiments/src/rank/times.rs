@@ -11,7 +11,7 @@ pub const LONGEST_NS: f64 = 3.2e16;
 pub struct MappingTrial {
     /// The mapping's index in lexicographic order.
     pub index: u64,
-    /// The number of the run, from 0.
+    /// The run, from 0.
     pub run: u32,
 }
 
@@ -73,17 +73,17 @@ impl MappingTimes {
             .collect()
     }
 
-    /// The number of known times.
+    /// Known times.
     pub fn known(&self) -> usize {
         self.known
     }
 
-    /// The number of all times.
+    /// All times.
     pub fn total(&self) -> usize {
         self.ns.len()
     }
 
-    /// The number of runs of each mapping.
+    /// Runs of each mapping.
     pub fn runs(&self) -> usize {
         self.runs
     }
@@ -93,12 +93,12 @@ impl MappingTimes {
         &self.indices
     }
 
-    /// The times of each mapping, in the order of [`MappingTimes::indices`].
+    /// Each mapping's times, in the order of [`MappingTimes::indices`].
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.ns.chunks_exact(self.runs.max(1))
     }
 
-    /// The times of one run, in the order of [`MappingTimes::indices`].
+    /// The times of one run, in the same order.
     pub fn of_run(&self, run: usize) -> Vec<f64> {
         self.rows().map(|row| row[run]).collect()
     }

@@ -6,7 +6,7 @@ use crate::tool::Tool;
 /// Each group has one source for both sides.
 const GROUPS: [&str; 7] =
     ["contexts", "programs", "runs", "events", "mailboxes", "transfers", "areas"];
-/// The calls of this group have no context.
+/// This group's calls have no context.
 const CALLBACKS: &str = "callbacks";
 
 fn conforms(name: &str) {

@@ -17,7 +17,7 @@ fn vectors_may_have_parentheses_in_cplusplus() {
     let own = own.to_str().unwrap();
     tool.cellcc(&["ppu++", "-Wall", "-I", own, "-o", "program", source]).unwrap();
     assert_eq!(tool.succeed(&tool.path("program"), &[]), "");
-    // The same file, compiled for an SPU, is the program of a context.
+    // The same file, compiled for an SPU, is a context's program.
     let runner = tool.source("tests/programs/run_one.c");
     let program = tool.build_with(&tool.source("tests/programs/literals.cc"), &runner, &[]);
     assert_eq!(tool.succeed(&program, &[]), "");

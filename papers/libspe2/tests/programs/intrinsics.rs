@@ -86,7 +86,7 @@ fn intrinsics_compile_to_single_instructions() {
     }
 }
 
-/// The instructions of each function, except return and padding.
+/// Each function's instructions, except return and padding.
 fn disassembled(text: &str) -> Vec<(String, Vec<String>)> {
     let mut functions: Vec<(String, Vec<String>)> = Vec::new();
     for line in text.lines() {

@@ -191,7 +191,7 @@ fn objects_are_constructed_and_destroyed_in_order() {
     let Some(tool) = Tool::with_cplusplus() else { return };
     let spu = tool.source("tests/programs/objects_spu.cc");
     let ppu = tool.source("tests/programs/objects.cc");
-    // A second run keeps the variables, including the mark of the third object.
+    // A second run keeps the variables, including the third object's mark.
     let first =
         "made 1\nmade 2\nmade 3\nvector float: 4 numbers, 1.5 2\ngone 3\ngone 2\ngone 1\nlast\n";
     let second = "made 1\nmade 2\nvector float: 4 numbers, 1.5 2\ngone 2\ngone 1\nlast\n";
@@ -222,7 +222,7 @@ fn ls_size_option_enlarges_local_store() {
     let ppu = tool.write("host.c", include_str!("run_one.c"));
     let program = tool.build_with(&spu, &ppu, &["--ls-size=512k"]);
     assert_eq!(tool.execute(&program, &[]).status.code(), Some(0));
-    // A program that is loaded later cannot request it before its context exists.
+    // A program loaded later cannot request it before its context exists.
     let opens = tool.write("opens.c", include_str!("open_one.c"));
     tool.cellcc(&["ppu", "-o", "program", opens.to_str().unwrap()]).unwrap();
     let late = tool.execute(&program, &[]);

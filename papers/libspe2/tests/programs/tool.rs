@@ -47,7 +47,7 @@ impl Tool {
         self.folder.path().join(name)
     }
 
-    /// Returns the folder of the make rules.
+    /// Returns the make rules' folder.
     pub fn install(&self) -> PathBuf {
         let script = self.source("../../scripts/install-lib");
         let prefix = self.path("prefix");

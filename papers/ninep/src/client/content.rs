@@ -10,7 +10,7 @@ use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
 impl<S: Read + Write> FileClient<S> {
-    /// Reads from an offset. Returns the number of bytes, 0 at the end of the file.
+    /// Reads from an offset. Returns the number of bytes, 0 at the file's end.
     ///
     /// # Errors
     /// The server's error.
@@ -66,7 +66,7 @@ impl<S: Read + Write> FileClient<S> {
         self.ask(&FileRequest::Sync { fid: file.0, only_data: 0 }).map(|_| ())
     }
 
-    /// Changes the length of a file.
+    /// Changes a file's length.
     ///
     /// # Errors
     /// The server's error.
@@ -75,7 +75,7 @@ impl<S: Read + Write> FileClient<S> {
             .map(|_| ())
     }
 
-    /// The attributes of a file.
+    /// A file's attributes.
     ///
     /// # Errors
     /// The server's error.
@@ -110,7 +110,7 @@ impl<S: Read + Write> FileClient<S> {
         listed
     }
 
-    /// Returns the offset of the last entry, if any.
+    /// Returns the last entry's offset, if any.
     fn list_from(
         &mut self,
         fid: u32,

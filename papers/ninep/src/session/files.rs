@@ -144,7 +144,7 @@ fn list_folder(
             FolderEntry { qid, offset: entry.next_entry_cookie(), kind: dirent(kind), name };
         match (entry.fits_into(out, most_bytes), out.is_empty()) {
             (true, _) => {}
-            // An empty reply would mean the end of the folder.
+            // An empty reply would mean the folder's end.
             (false, true) => return Err(Refusal::INVALID),
             (false, false) => break,
         }
@@ -152,7 +152,7 @@ fn list_folder(
     Ok(())
 }
 
-/// `DT_*` of readdir(3): the file type of a mode, shifted (`IFTODT`).
+/// `DT_*` of readdir(3): a mode's file type, shifted (`IFTODT`).
 fn dirent(kind: FileType) -> u8 {
     match kind {
         FileType::Unknown => 0,

@@ -277,7 +277,7 @@ fn no_path_leads_outside_the_folder() {
         assert_eq!(served.ask(&renamed(b"file", name)), Err(Refusal::INVALID));
         assert_eq!(served.ask(&renamed(name, b"file")), Err(Refusal::INVALID));
     }
-    // A link in the place of a new file is not followed either.
+    // A link in a new file's place is not followed either.
     let created = FileRequest::Create { fid: 32, name: b"link", flags: 1, mode: 0o644, gid: 0 };
     assert_eq!(served.ask(&created), Err(Refusal(libc::EEXIST as u32)));
     assert_eq!(fs::read(served.folder.path().join("secret")).unwrap(), b"secret");

@@ -29,7 +29,7 @@ pub enum ClaimVerdict {
     Equal,
     /// The order or trend that the paper states; the arm without the effect lacks it.
     Direction,
-    /// An agreement that proves nothing: the arm without the effect has it as well.
+    /// An agreement that proves nothing: the arm without the effect has it too.
     Unproven,
     /// Neither the number nor a difference in the stated direction.
     Miss,
@@ -227,7 +227,7 @@ impl WrittenClaim {
 }
 
 impl PaperClaim {
-    /// The published number, if there is one.
+    /// The published number, if any.
     pub fn published(&self) -> Option<f64> {
         self.published.map(|published| published.number)
     }
@@ -264,7 +264,7 @@ impl PaperClaim {
         }
     }
 
-    /// The rule of the verdict, printed with each figure.
+    /// The verdict's rule, printed with each figure.
     pub fn rule(&self) -> String {
         if self.kind == ClaimKind::Calibration {
             return "fitted".to_owned();

@@ -5,21 +5,21 @@ use super::with_program;
 use seatmap_data::document::visible;
 use serde::{Deserialize, Serialize};
 
-/// The source of a figure: commands and pointers into their JSON (RFC 6901), in which `[NAME]`
-/// stands for the array element with this name.
+/// A figure's source: commands and pointers into their JSON (RFC 6901), in which `[NAME]` stands
+/// for the array element with this name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureSource {
     /// The command, without the program's name and `--json`.
     pub command: String,
     /// The pointer to the value.
     pub value: String,
-    /// A pointer to the divisor of this value, in the same JSON.
+    /// A pointer to its divisor, in the same JSON.
     pub over_value: Option<String>,
-    /// A pointer to a value to subtract from this one, in the same JSON.
+    /// A pointer to a value to subtract, in the same JSON.
     pub minus_value: Option<String>,
     /// A command with the same pointers whose quantity divides the first one's.
     pub over: Option<String>,
-    /// A command with the same pointers whose quantity is subtracted from the first one's.
+    /// As [`Self::over`], but subtracted.
     pub minus: Option<String>,
 }
 
@@ -32,13 +32,13 @@ impl FigureSource {
     }
 }
 
-/// The arm of a figure in which the effect is absent. If it agrees with the paper as well, then
-/// our agreement proves nothing.
+/// The arm of a figure in which the effect is absent. If it agrees with the paper too, then our
+/// agreement proves nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NullArm {
     /// The difference from the figure, in words.
     pub what: String,
-    /// The source of its value.
+    /// Its value's source.
     pub source: FigureSource,
 }
 
@@ -189,9 +189,9 @@ pub struct MeasuredFigure {
     pub unit: String,
     /// Whether it is a calibration or a check.
     pub kind: ClaimKind,
-    /// The rule of the verdict, with its tolerance.
+    /// The verdict's rule, with its tolerance.
     pub rule: String,
-    /// The arm in which the effect is absent, if the study names one.
+    /// The arm without the effect, if the study names one.
     pub null: Option<MeasuredNull>,
     /// The verdict.
     pub verdict: ClaimVerdict,

@@ -13,13 +13,13 @@ const COLUMN: &str = "COLUMN";
 pub struct StudyTable {
     /// A title.
     pub title: String,
-    /// The meaning of the figures, and how to read them.
+    /// The figures' meaning, and how to read them.
     pub about: String,
     /// The heading of the column with the rows' names.
     pub rows: String,
     /// A pointer to the figure in each command's JSON (RFC 6901).
     pub value: String,
-    /// The divisor of each figure, if any.
+    /// Each figure's divisor, if any.
     #[serde(default)]
     pub per: Option<f64>,
     /// The columns.
@@ -88,12 +88,12 @@ pub struct FoundRow {
 }
 
 impl StudyTable {
-    /// The commands of a row, without the program's name, one per column.
+    /// A row's commands, without the program's name, one per column.
     pub fn commands(&self, row: &TableRow) -> Vec<String> {
         self.column.iter().map(|column| row.command.replace(COLUMN, &column.word)).collect()
     }
 
-    /// Fills the table with the figures of its commands.
+    /// Fills the table with its commands' figures.
     ///
     /// # Errors
     /// The errors of `run`, which returns a command's figure.
@@ -101,7 +101,7 @@ impl StudyTable {
         let mut rows = Vec::with_capacity(self.row.len());
         for row in &self.row {
             let commands = self.commands(row);
-            // `per` converts the figure of a whole run, for example to a packet's.
+            // `per` converts a whole run's figure, for example to a packet's.
             let ours = commands.iter().map(|command| Ok(run(command)? / self.per.unwrap_or(1.0)));
             rows.push(FoundRow {
                 what: row.what.clone(),

@@ -45,7 +45,7 @@ struct Redirection {
     word: Option<(u64, u32)>,
 }
 
-/// A copy of the words around an SPE register, which is in the middle.
+/// A copy of the words around an SPE register, in the middle.
 const WORDS: usize = 32;
 const MIDDLE: usize = WORDS / 2;
 
@@ -79,7 +79,7 @@ impl OwnStack {
         // SAFETY: within the mapping.
         let page = unsafe { memory.byte_add(STACK_BYTES) };
         // If the kernel refuses this, an instruction without a register stops the program. SAFETY:
-        // the mapping's last page, which is unused so far.
+        // the mapping's last page, unused so far.
         if unsafe { libc::mprotect(page, PAGE_BYTES, protection | libc::PROT_EXEC) } == 0 {
             PAGE.set(page.cast());
         }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const QUIET: u32 = 0;
 const RUNG: u32 = 1;
 const ASLEEP: u32 = 2;
-/// The most looks before a waiter sleeps: about a microsecond, enough for most calls.
+/// The most looks before a waiter sleeps.
 const MOST_LOOKS: u32 = 32;
 const LEAST_LOOKS: u32 = 4;
 

@@ -5,7 +5,7 @@ use crate::stop::{Pause, StopReason};
 use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};
 use seatmap_cell_sim::session::{CellBeSession, CommandKind, ProgramCommand, SessionCall};
 
-/// The session of a running program, and its task.
+/// A running program's session, and its task.
 pub fn session(spu: &mut SpuState) -> (&mut CellBeSession, u16) {
     // SAFETY: the driver sets it before it runs the program, and does not touch it meanwhile.
     (unsafe { &mut *spu.simulated.session }, spu.simulated.turn.task)

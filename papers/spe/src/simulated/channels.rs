@@ -12,7 +12,7 @@ use crate::stop::StopReason;
 use seatmap_cell_sim::channels::SignalNumber;
 use seatmap_cell_sim::session::{Outbound, ReadChannel, SessionCall, TagCondition};
 
-/// The table of the simulated Cell.
+/// The simulated Cell's table.
 pub static SIMULATED: Hooks = Hooks {
     stop: way::stop,
     read: way::read,

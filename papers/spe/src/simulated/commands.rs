@@ -86,7 +86,7 @@ fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), TransferRule> 
     spu.spe().store().at(local, bytes as usize).map(|_| ()).ok_or(TransferRule::Local)
 }
 
-/// The low half of the command's effective address is the address of the elements.
+/// The low half of the command's effective address is the elements' address.
 fn begin_list(
     spu: &mut SpuState,
     whole: LocalStoreTransfer,
@@ -138,7 +138,7 @@ fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), TransferRu
     Ok((parts, false))
 }
 
-/// Continues the stalled lists of a tag, and reads their next elements.
+/// Continues a tag's stalled lists, and reads their next elements.
 pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
     let (machine, task) = session(spu);
     for entry in machine.stalled_lists(task, tag) {

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-/// The charge for work between two calls.
+/// The chosen charge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Compute {
     /// Only the work that a program states.

@@ -13,7 +13,7 @@ struct Seated {
     driver: Arc<Driver>,
     desk: Arc<DriverSlot>,
     since_ns: u64,
-    /// The context of its last call, if it only looked.
+    /// Its last call's context, if it only looked.
     looked_at: Option<u16>,
 }
 
@@ -111,7 +111,7 @@ pub fn run(
     stopped.flatten().unwrap_or(StopReason::Defect)
 }
 
-/// Creates a slot for a thread that will be created next.
+/// Creates a slot for the next thread.
 pub fn open(driver: &Arc<Driver>) -> Arc<DriverSlot> {
     let desk = Arc::new(DriverSlot::default());
     ask(driver, DriverRequest::Open(Arc::clone(&desk)));

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-/// Starts the driver of a machine.
+/// Starts a machine's driver.
 ///
 /// # Errors
 /// A message: a wrong environment variable, or no thread.

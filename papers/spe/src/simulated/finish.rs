@@ -54,7 +54,7 @@ impl Wishes {
     }
 }
 
-/// Registers the output for the end of the process.
+/// Registers the output for the process's end.
 pub fn at_end(driver: &Arc<Driver>, wishes: Wishes) {
     if WISHES.set(Mutex::new(wishes)).is_ok() && DRIVER.set(Arc::clone(driver)).is_ok() {
         // SAFETY: the function exists as long as the library, which programs do not unload.

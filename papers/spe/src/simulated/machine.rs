@@ -17,7 +17,7 @@ pub enum SpeMachine {
     Simulated(Arc<Driver>),
 }
 
-/// The machine of the environment, chosen once for the process.
+/// The environment's machine, chosen once for the process.
 ///
 /// # Errors
 /// [`SpeError::Machine`], at every call.
@@ -27,7 +27,7 @@ pub fn machine() -> Result<&'static SpeMachine, SpeError> {
     found.as_ref().map_err(|words| SpeError::Machine(words.clone()))
 }
 
-/// The driver of the simulated Cell, if that is the machine.
+/// The simulated Cell's driver, if used.
 pub fn simulated() -> Option<&'static Arc<Driver>> {
     match machine() {
         Ok(SpeMachine::Simulated(driver)) => Some(driver),
@@ -35,7 +35,7 @@ pub fn simulated() -> Option<&'static Arc<Driver>> {
     }
 }
 
-/// The numbers of chips and SPEs; on this computer, one chip and the CPUs of the SPEs.
+/// Chips and SPEs; on this computer, one chip and the SPEs' CPUs.
 ///
 /// # Errors
 /// [`SpeError::Machine`].

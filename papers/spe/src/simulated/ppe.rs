@@ -183,7 +183,7 @@ impl SimulatedContext {
         }
     }
 
-    /// Sets the number of recorded ends of the program.
+    /// Sets the program's recorded ends.
     pub fn set_ends(&self, ends: usize) {
         self.now(move |session, task| {
             session.set_ends(task, ends as u32);

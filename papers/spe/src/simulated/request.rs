@@ -36,7 +36,7 @@ pub enum DriverRequest {
 
 /// A request to the driver.
 pub struct Request {
-    /// The slot of the thread.
+    /// The thread's slot.
     pub desk: Arc<DriverSlot>,
     /// The thread's CPU time since its last call, if charged.
     pub worked_ns: u64,
@@ -57,7 +57,7 @@ pub struct DriverSlot {
     pub tid: AtomicI32,
     answer: AtomicU64,
     bell: TurnBell,
-    /// The end of the last run of a context.
+    /// The end of a context's last run.
     pub stop: Mutex<Option<StopReason>>,
 }
 
@@ -89,7 +89,7 @@ impl Driver {
         Driver { model, inbox: Mutex::default(), bell: TurnBell::default() }
     }
 
-    /// The model of the machine.
+    /// The machine's model.
     pub fn model(&self) -> &Arc<CellModel> {
         &self.model
     }
@@ -115,7 +115,7 @@ impl Driver {
         self.take()
     }
 
-    /// Takes the oldest request, if there is one.
+    /// Takes the oldest request, if any.
     pub fn take(&self) -> Option<Request> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }

@@ -90,8 +90,8 @@ impl Watch {
     }
 
     fn number(&self) -> u64 {
-        // FNV-1a over words, with a rotation for the high bits. SAFETY: within the store, which
-        // outlives the turn.
+        // FNV-1a over words, rotated for the high bits. SAFETY: within the store, which outlives
+        // the turn.
         (0..self.bytes as usize / 8)
             .fold(0, |number, at| mixed(number, unsafe { self.words.add(at).read_volatile() }))
     }

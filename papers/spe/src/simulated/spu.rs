@@ -10,7 +10,7 @@ pub struct SimulatedSpu {
     pub session: *mut CellBeSession,
     /// The program's turn.
     pub turn: ProgramTurn,
-    /// The driver's CPU time at the start of the turn, if charged.
+    /// The driver's CPU time at the turn's start, if charged.
     pub since_ns: u64,
     /// Lists that may stall, with the queue entries of their commands.
     pub lists: Vec<(u8, List)>,

@@ -19,7 +19,7 @@ fn with<T>(work: impl FnOnce(&Arc<Driver>) -> T) -> Option<T> {
     simulated().map(work)
 }
 
-/// Creates a slot for a thread that will be created next; `None` on this computer.
+/// Creates a slot for the next thread; `None` on this computer.
 pub fn open() -> Option<Arc<DriverSlot>> {
     with(desk::open)
 }
@@ -29,7 +29,7 @@ pub fn close(desk: Arc<DriverSlot>) {
     with(|driver| desk::close(driver, desk));
 }
 
-/// Records the new thread of this slot. It has not yet started, because its creator runs.
+/// Records this slot's new thread. It has not yet started, because its creator runs.
 pub fn born(desk: &DriverSlot, thread: u64) {
     let task = desk.task.load(Ordering::Acquire) as u16;
     with(|driver| {

@@ -24,7 +24,7 @@ const SAMPLES: u32 = 64;
 /// The CPU time between samples, many times that of a sample. Without it, a thread waiting for a
 /// CPU would seem to spin.
 const APART_NS: u64 = 200_000;
-/// The time limit of a sample, because the thread may wait for a CPU.
+/// A sample's time limit, because the thread may wait for a CPU.
 const SAMPLE_WITHIN: Duration = Duration::from_secs(2);
 const MOST_STORES: u64 = 1024;
 

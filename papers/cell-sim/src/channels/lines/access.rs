@@ -21,9 +21,9 @@ impl ValueChange {
     }
 }
 
-/// The shared lines of a machine: its port, and extensions for channels.
+/// A machine's shared lines: its port, and extensions for channels.
 pub trait ChannelLines {
-    /// The type of its port.
+    /// Its port's type.
     type Port: Port;
 
     /// The port through which the task reaches the lines.
@@ -52,13 +52,10 @@ pub trait ChannelLines {
         false
     }
 
-    /// Releases all tasks at one value of the clock once this many have called it. Does nothing in
-    /// a simulator, whose tasks are never late by chance.
+    /// As [`Channels::begin_together`](crate::channels::Channels::begin_together).
     fn begin_together(&self, _tasks: usize) {}
 
-    /// Repeats an operation until this many tasks have called it, so that the load stays the same
-    /// for the others. Returns the time at which it stopped, or `None` if nothing is repeated, as
-    /// in a simulator.
+    /// As [`Channels::keep_on`](crate::channels::Channels::keep_on).
     fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
         None
     }

@@ -79,9 +79,9 @@ struct Counts {
 /// One task's state of its messages with another task.
 ///
 /// Counts announce new messages, so the receiver clears nothing, and its answers carry its reports.
-/// An answer is on the line of its question: with a separate line for each direction a round trip
-/// took 18 % longer on an AMD EPYC. Only if no messages flow back, every second message costs a
-/// separate report. (The single-producer ring of Lamport 1983, with credits.)
+/// An answer is on its question's line: with a separate line for each direction a round trip took
+/// 18 % longer on an AMD EPYC. Only if no messages flow back, every second message costs a separate
+/// report. (The single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
 pub struct MailLane {
     out: LaneHalf,

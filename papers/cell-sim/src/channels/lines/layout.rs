@@ -34,9 +34,9 @@ pub struct ChannelLayout {
 // Plural: one task needs less.
 #[error("{tasks} tasks and their memory take {bytes} bytes, and shared memory ends at 32 GiB")]
 pub struct TooLarge {
-    /// The number of tasks.
+    /// Tasks.
     pub tasks: usize,
-    /// The number of bytes needed.
+    /// Needed bytes.
     pub bytes: u64,
 }
 
@@ -64,12 +64,12 @@ impl ChannelLayout {
         self.shape
     }
 
-    /// The number of memory modules.
+    /// Memory modules.
     pub fn modules(&self) -> usize {
         self.modules
     }
 
-    /// The total number of lines.
+    /// All lines.
     pub fn lines(&self) -> u32 {
         self.lines
     }
@@ -111,7 +111,7 @@ impl ChannelLayout {
         line(first_local(self.tasks()) + rank as u64 * pages_in(self.shape.local_bytes) * PAGE)
     }
 
-    /// The start of a memory module.
+    /// A memory module's start.
     pub fn memory(&self, module: usize) -> Addr {
         let before = module as u64 * pages_in(self.shape.memory_bytes) * PAGE;
         self.local(self.shape.tasks).word((before * u64::from(WORDS_PER_LINE)) as u32)
@@ -131,7 +131,7 @@ fn lanes() -> u64 {
     2 * APART
 }
 
-/// Pairs of tasks below this rank, including pairs of a task with itself.
+/// Pairs of tasks below this rank, including a task with itself.
 fn triangle(rank: u64) -> u64 {
     rank.saturating_mul(rank + 1) / 2
 }

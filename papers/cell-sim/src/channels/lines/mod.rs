@@ -50,7 +50,7 @@ pub struct LineChannels<'a, L> {
 }
 
 impl<'a, L: ChannelLines> LineChannels<'a, L> {
-    /// Creates the channels of a task.
+    /// Creates a task's channels.
     pub fn new(lines: &'a L, layout: ChannelLayout, rank: usize) -> Self {
         let shape = layout.shape();
         LineChannels {
@@ -181,7 +181,7 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
     }
 }
 
-/// The rejected transfer in a panic payload, if there is one.
+/// The rejected transfer in a panic payload, if any.
 pub fn refused(payload: &(dyn Any + Send)) -> Option<&DmaError> {
     payload.downcast_ref::<TaskRefusal>()?.0.downcast_ref()
 }

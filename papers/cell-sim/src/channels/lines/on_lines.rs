@@ -52,7 +52,6 @@ impl<T: ChannelProgram> Workload for OnLines<'_, T> {
     }
 }
 
-/// Informs the others when this task unwinds.
 struct TellsOthers<'a, P: Port> {
     port: &'a P,
     ended: Addr,

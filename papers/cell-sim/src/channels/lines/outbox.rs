@@ -22,7 +22,7 @@ impl OutboxWriter {
         OutboxWriter { line, taken_line, written: Cell::new(0) }
     }
 
-    /// Writes the entry once the previous one was read. `newest` is the lane of the last message.
+    /// Writes the entry once the previous was read. `newest` is the last message's lane.
     #[inline]
     pub fn write<P: Port>(&self, port: &P, newest: &MailLane, value: u32) {
         let written = self.written.get();

@@ -50,7 +50,7 @@ impl SignalLine {
     }
 }
 
-/// Overwrites a register; `count` is the number of signals that this sender has sent.
+/// Overwrites a register; `count` is how many this sender has sent.
 #[inline]
 pub fn overwrite<P: Port>(port: &P, word: Addr, sender: usize, count: u32, value: u32) {
     // Only the lowest 22 bits of the count remain.

@@ -236,7 +236,7 @@ unsafe fn stop_walk(context: *mut libc::c_void) {
     }
 }
 
-/// Runs after each instruction of a walk: finds the lowest key of the cycle, continues to it, and
+/// Runs after each instruction of a walk: finds the cycle's lowest key, continues to it, and
 /// interrupts the thread there.
 extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: called by the kernel, on a thread with a walk if it is the one that has ticks.

@@ -8,13 +8,13 @@ use crate::channels::{Atomic, ChannelProgram, Channels, Ea, ProgramNeeds};
 pub struct AtomicsWorkload {
     /// The operation.
     pub operation: Atomic,
-    /// The operand of the operation.
+    /// The operation's operand.
     pub operand: u32,
-    /// Number of tasks.
+    /// Tasks.
     pub tasks: usize,
     /// Bytes between the tasks' words; `None` if all tasks share one word.
     pub stride_bytes: Option<u32>,
-    /// The memory module of the words.
+    /// The words' memory module.
     pub module: u8,
     /// Untimed operations before the timed ones.
     pub warm_up: u64,

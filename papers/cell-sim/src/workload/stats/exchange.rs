@@ -3,7 +3,7 @@
 use super::{Loop, LoopTimes};
 use crate::channels::{ChannelProgram, Channels, OsService, ProgramNeeds, SignalNumber};
 
-/// The transport of a message.
+/// A message's transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageCarrier {
     /// Mailboxes.
@@ -94,7 +94,7 @@ impl MessageExchange {
     }
 }
 
-/// The word of a round. It is never zero, because a signal needs at least one bit.
+/// A round's word. It is never zero, because a signal needs at least one bit.
 fn word(round: u64) -> u32 {
     (round % 1_000_000) as u32 + 1
 }

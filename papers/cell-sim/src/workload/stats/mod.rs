@@ -20,9 +20,9 @@ use std::ops::Range;
 /// A task's clock readings around its loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopTimes {
-    /// The start of the loop, in cycles of the machine's clock.
+    /// The loop's start, in cycles of the machine's clock.
     pub began: u64,
-    /// The end of the loop.
+    /// The loop's end.
     pub ended: u64,
     /// The end of the task's work: later than the loop's end if the task continued until the others
     /// had ended.

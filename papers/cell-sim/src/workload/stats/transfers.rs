@@ -18,7 +18,7 @@ pub enum BufferLocation {
 pub struct Transfers {
     /// Whether transfers are gets; otherwise puts.
     pub is_get: bool,
-    /// Number of tasks, including task 0 if it only provides its local store.
+    /// Tasks, including task 0 if it only provides its local store.
     pub tasks: usize,
     /// Bytes per transfer, or per element of a list.
     pub size_bytes: u32,
@@ -26,7 +26,7 @@ pub struct Transfers {
     pub elements: Option<usize>,
     /// Bytes between the tasks' buffers; `None` if all tasks share one buffer.
     pub stride_bytes: Option<u32>,
-    /// The location of the buffers.
+    /// The buffers' location.
     pub source: BufferLocation,
     /// Untimed operations before the timed ones.
     pub warm_up: u64,

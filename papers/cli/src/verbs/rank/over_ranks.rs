@@ -36,7 +36,7 @@ pub fn follow(start: &LaunchedRank, typed: &RankStudy) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Distributes the study over all ranks. Returns whether all times are known now.
+/// Distributes the study. Returns whether all times are known now.
 ///
 /// # Errors
 /// The machine failed on a rank, or the ranks cannot connect. Lost ranks are reported, and others

@@ -16,7 +16,7 @@ pub struct RankStudyRequest<'a> {
 }
 
 impl RankStudyRequest<'_> {
-    /// Creates the setup of the study.
+    /// Creates the study's setup.
     ///
     /// # Errors
     /// The pattern is not a ring.

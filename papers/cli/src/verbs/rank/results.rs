@@ -15,7 +15,7 @@ pub struct RankOutputs {
 }
 
 impl RankOutputs {
-    /// Checks the requested outputs before the work begins.
+    /// Checks the requested outputs.
     ///
     /// # Errors
     /// A file cannot be written, or two results would go to stdout.

@@ -14,7 +14,7 @@ const SLACK: Duration = Duration::from_secs(60);
 /// Configurations of streams; the direct one has two turns.
 const TURNS: u32 = 6;
 
-/// A cell that is destroyed on drop; if this process is killed, its lease destroys it.
+/// A cell destroyed on drop, or by its lease if this process is killed.
 struct OwnCell {
     seatmap: PathBuf,
     name: String,

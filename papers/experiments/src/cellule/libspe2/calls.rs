@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const ROUNDS: u32 = 40;
 
-/// The times of each call, for all SPEs one after the other.
+/// Each call's times, for all SPEs one after the other.
 pub type CallTimes = BTreeMap<TimedCall, ByStyle<SampleSummary>>;
 
 /// Measures each call in both styles, by turns.

@@ -32,7 +32,7 @@ const FILES: [(&str, &str); 20] = [
     ("black_scholes_spu.c", include_str!("../../../../examples/black_scholes_spu.c")),
 ];
 
-/// A program of the PPE with the programs of its SPUs.
+/// A program of the PPE with its SPUs' programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PpeProgram {
     /// The calls of table 1, with arguments ROUNDS SPES.
@@ -74,7 +74,7 @@ impl PpeProgram {
     }
 }
 
-/// Compiled programs in a folder, which is removed when this is dropped.
+/// Compiled programs in a folder, removed when this is dropped.
 #[derive(Debug)]
 pub struct CompiledPrograms {
     folder: Scratch,
@@ -200,7 +200,7 @@ pub fn compiler() -> PathBuf {
     std::env::var_os(COMPILER).map_or_else(|| PathBuf::from("seatmap-cellcc"), PathBuf::from)
 }
 
-/// The lines of a program: a name each, and a number after it.
+/// A program's lines: a name each, and a number after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramLines(Vec<(String, f64)>);
 

@@ -9,7 +9,7 @@ pub const CHUNK: usize = 64 << 10;
 /// The period of a stream's bytes: a prime, so that a lost or doubled chunk shows.
 const PERIOD: usize = 251;
 
-/// The limits of a sender: the first reached one ends it.
+/// A sender's limits: the first reached one ends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
     pub end: Option<Instant>,

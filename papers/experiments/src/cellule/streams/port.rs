@@ -1,7 +1,7 @@
 //! Gigabit ports: each stream leaves through its own, as in the paper.
 //!
 //! A port is a pair of virtual Ethernet devices between two network namespaces, whose sender is
-//! limited to the rate of the wire. The namespaces belong to two threads and have no names, so the
+//! limited to the wire's rate. The namespaces belong to two threads and have no names, so the
 //! kernel removes them, the devices and the limits with the last of their sockets, even if the
 //! process is killed.
 
@@ -17,8 +17,8 @@ const RATE: &str = "984400kbit";
 
 pub type ConnectionEnds = (TcpStream, TcpStream);
 
-/// The connections of some streams: into the service over the loopback of its namespace, and out of
-/// it through one port each.
+/// The connections of some streams: into the service over its namespace's loopback, and out of it
+/// through one port each.
 pub struct PortConnections {
     /// A sender's end, and the service's.
     pub ingress: Vec<ConnectionEnds>,

@@ -101,7 +101,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// The bytes of the first chunk; waits for it no longer than `patience`.
+    /// The first chunk's bytes; waits for it no longer than `patience`.
     fn first(&mut self, patience: Duration) -> Option<u64> {
         if self.head.is_none() && self.is_open {
             match self.chunks.recv_timeout(patience) {
