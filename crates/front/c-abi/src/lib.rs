@@ -1,8 +1,8 @@
 //! The common layer of all calls from C: no panic leaves it, bad pointers are rejected, and each
 //! failure leaves a one-line message.
 //!
-//! The C libraries differ in their handles and statuses, but share the rules at the boundary, which
-//! are implemented once here.
+//! The C libraries differ in handles and statuses, but share the rules at the boundary, implemented
+//! once here.
 //!
 //! | part | does |
 //! |---|---|
@@ -53,7 +53,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
     /// The library's name, as users write it.
     const LIBRARY: &'static str;
 
-    /// The error for a required pointer that is NULL.
+    /// The error for a required NULL pointer.
     fn null(name: &'static str) -> Self {
         Fault::Null(name).into()
     }

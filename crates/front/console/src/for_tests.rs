@@ -25,8 +25,8 @@ pub fn mistakes(guides: Guides, program: &str, command: fn() -> Command) -> Vec<
     wrong
 }
 
-/// The options without a useful text on their page, each with the page's file. A text that
-/// only repeats the option's name is not useful.
+/// The options without a useful text on their page, each with the page's file. Repeating the
+/// option's name is not useful.
 ///
 /// # Errors
 /// A page cannot be composed.

@@ -27,8 +27,7 @@ pub fn tool() -> String {
     format!("{} {}", running::name(), env!("CARGO_PKG_VERSION"))
 }
 
-/// The CPUs to measure: the named ones or, by default, those of this process's mask, with a message
-/// about isolated CPUs.
+/// The CPUs to measure: the named ones or this process's mask, with a message about isolated CPUs.
 ///
 /// # Errors
 /// A named CPU is not available.

@@ -38,7 +38,7 @@ pub struct NewCell {
 }
 
 impl NewCell {
-    /// Refuses a bare name, which would reserve CPUs of Seatmap's choice for ever and is usually a
+    /// Refuses a bare name, which would reserve CPUs of Seatmap's choice for ever, usually by
     /// mistake. `is_chosen`: another option chooses the CPUs.
     ///
     /// # Errors

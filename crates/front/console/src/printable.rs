@@ -1,5 +1,6 @@
-//! The last filter of text for a terminal. All code that shows foreign text makes it visible
-//! itself, so it cannot forge a line; this filter catches forgotten control sequences.
+//! The last filter of text for a terminal. All code that shows text of a file or another program
+//! makes it visible itself, so that it cannot forge a line; this filter catches control sequences
+//! if that is forgotten.
 
 use seatmap_data::document::is_hidden;
 use std::borrow::Cow;

@@ -25,8 +25,8 @@ pub fn main<T: Parser>(
     }
 }
 
-/// Parses the bare command line. The full one takes twice as long to build and is needed only for
-/// help and errors.
+/// Parses the bare command line. The full one takes twice as long to build and only serves help and
+/// errors.
 fn parse<T: Parser>(program: &CliProgram) -> Result<T, CliError> {
     T::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayVersion => refusal(program, error),

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 pub struct KnownValue {
     /// Word to type.
     pub value: String,
-    /// A description if the value does not explain itself, for example the name of a process.
+    /// A description of an unclear value, such as a process's name.
     pub about: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn begin(program: CliProgram) -> &'static CliProgram {
     RUNNING.get_or_init(|| program)
 }
 
-/// The name of the running program; `seatmap` before it is set, and in tests.
+/// The running program's name; `seatmap` until it is set, and in tests.
 pub fn name() -> &'static str {
     RUNNING.get().map_or("seatmap", |program| program.name)
 }

@@ -36,7 +36,7 @@ fn is_plain(number: &str) -> bool {
         && number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// Parses durations within bounds such as `100ms to 1d`, which both belong to them.
+/// Parses durations within inclusive bounds such as `100ms to 1d`.
 pub fn time_in(
     bounds: &'static str,
 ) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync {

@@ -11,7 +11,7 @@ use seatmap_machines::catalog::Machine;
 use seatmap_os::{CpuList, CpuSet};
 use std::time::Duration;
 
-/// Distinct CPUs of a machine that is opened later: a list, parts or words.
+/// Distinct CPUs of a machine opened later: a list, parts or words.
 #[derive(Clone, Debug)]
 pub enum MachineCpus {
     /// The CPUs by number, in this order.

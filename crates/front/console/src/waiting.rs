@@ -23,7 +23,7 @@ impl Waiting {
         // Without a thread to draw it there is no bar; the work continues.
         let drawing = std::thread::Builder::new().spawn(move || {
             let began = Instant::now();
-            // The sender is dropped when the work ends, which ends the wait at once.
+            // Dropping the sender at the work's end ends the wait at once.
             if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
             }

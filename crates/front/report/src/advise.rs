@@ -77,7 +77,7 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows
 }
 
-/// A bound on useful threads for a program that waits for memory, which was not observed.
+/// An unobserved bound on useful threads for a program that waits for memory.
 fn memory(evidence: &Evidence) -> Option<Row> {
     let memory = evidence.memory_threads.as_ref()?;
     let threads = counted(memory.threads, "thread");
@@ -112,7 +112,7 @@ fn rival(setting: &str) -> String {
     )
 }
 
-/// Decisive facts that were not observed.
+/// Unobserved decisive facts.
 fn not_seen(evidence: &Evidence) -> Option<Row> {
     let facts = evidence.unseen.iter().map(|fact| match fact {
         UnseenFact::Masks => "the CPU masks of some threads, which ended too early",

@@ -23,7 +23,7 @@ const MOST_NAMED: usize = 8;
 const SMALL_BYTES: u32 = 8;
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// The page of a cluster: groups, findings, and the round trips of all pairs.
+/// The page of a cluster: groups, findings, and all pairs' round trips.
 pub fn page(cluster: &Cluster) -> Page {
     // Text of other computers must not control the terminal.
     let cluster = &cluster.visible();
@@ -104,7 +104,7 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
         .then(|| format!("{kinds} could not be measured; --resume measures the missing ones"))
 }
 
-/// Announces the rounds in which bad pairs are measured again.
+/// Announces the rounds that repeat bad pairs.
 pub fn again(pairs: usize, at_most: Duration) -> String {
     format!(
         "some pairs look bad: measuring {} again, for at most {:.0} s",

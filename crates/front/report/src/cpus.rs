@@ -15,8 +15,8 @@ pub fn count(named: &NamedCpus) -> Page {
     Page::of(section("Threads", vec![named.count.to_string()]))
 }
 
-/// The list, what limits the number of threads, what other programs compute, and the words that
-/// apply to the machine.
+/// The list, the limits on threads, what other programs compute, and the words that apply to the
+/// machine.
 pub fn why(named: &NamedCpus) -> Page {
     let list = format!("{}: {}", counted(named.cpus.len(), "CPU"), named.list());
     let mut sentences = vec![list];

@@ -4,8 +4,7 @@ use crate::words::{counted_figure, duration, figure, lasting, three_digits};
 use seatmap_data::plan::Effect;
 
 /// From this share of the program's time on, savings have no figure: messages overlap, and on a
-/// virtual machine loaded by others a wakeup on another CPU takes several times as long as in a
-/// quiet measurement.
+/// loaded virtual machine a wakeup on another CPU takes several times as long as measured.
 const MUCH_PERCENT: f64 = 5.0;
 
 /// Below this share of the program's time, savings are negligible: a race hardly shows a smaller

@@ -1,7 +1,7 @@
 //! A matrix during its measurement.
 //!
-//! The command line redraws the picture in place on stderr, so all frames have the same number of
-//! lines, none wider than the terminal.
+//! The command line redraws the picture in place on stderr, so all frames have equally many lines,
+//! none wider than the terminal.
 
 use crate::terminal::{DrawOptions, draw};
 use crate::words::joined;

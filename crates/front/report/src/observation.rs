@@ -75,7 +75,7 @@ fn left_out(observation: &Observation) -> Vec<String> {
         .collect()
 }
 
-/// Waiting helpers, and shells that started the program. Empty if CPU times are unknown.
+/// Waiting helpers, and shells that started the program. Empty without CPU times.
 fn idle_tasks(observation: &Observation) -> BTreeSet<usize> {
     let tasks = &observation.tasks;
     if tasks.iter().all(|task| task.cpu_s == 0.0) {

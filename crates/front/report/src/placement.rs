@@ -294,8 +294,8 @@ fn shares_one_cpu(plan: &Plan) -> bool {
     plan.placement.len() > 1 && plan.placement.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// The condition of a proof by distances: threads that sleep are often faster on one CPU than on
-/// the nearest two, and distances alone would put all of them on one.
+/// The condition of a proof by distances: sleeping threads are often faster on one CPU than on the
+/// nearest two, and distances alone would put all on one.
 pub(crate) fn condition(plan: &Plan) -> &'static str {
     let used: std::collections::HashSet<u32> = plan.placement.iter().copied().collect();
     if plan.waits || used.len() == plan.placement.len() {

@@ -2,7 +2,7 @@
 //!
 //! Their names are the interface of ThreadSanitizer in gcc (`gcc/sanitizer.def`) and clang
 //! (`llvm/lib/Transforms/Instrumentation/ThreadSanitizer.cpp`). They may formally unwind, although
-//! none does: a guard against panics would give each a frame.
+//! none does: a panic guard would give each a frame.
 
 use crate::process;
 use crate::shadow::{access, access_unaligned};

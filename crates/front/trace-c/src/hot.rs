@@ -45,7 +45,7 @@ pub fn lost() -> u64 {
     LOST.load(Relaxed)
 }
 
-/// Counts a transfer of a line: the address that the owner wrote, and the one that the receiver
+/// Counts a line's transfer, by the address that the owner wrote and the one that the receiver
 /// accesses.
 pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: LineSharing) {
     let Some(line) = find(places.0 >> 6) else {

@@ -33,8 +33,8 @@ macro_rules! invariant {
     };
 }
 
-/// Stops the program because the component is in an impossible state, and asks for a report; the
-/// panic's location is the caller's.
+/// Stops the program because of an impossible state, and asks for a report; the panic's location is
+/// the caller's.
 ///
 /// # Panics
 /// Always.

@@ -54,7 +54,7 @@ impl BusyCount {
         }
     }
 
-    /// The time of these CPUs since an earlier count; `None` if one of them is not counted.
+    /// The time of these CPUs since an earlier count; `None` if one is not counted.
     pub fn since(&self, earlier: &BusyCount, cpus: &CpuSet) -> Option<BusyTime> {
         let passed_s = self.at.duration_since(earlier.at).as_secs_f64();
         let tick_s = 1.0 / ticks_per_s() as f64;

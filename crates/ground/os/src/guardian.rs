@@ -42,8 +42,8 @@ const PROCESS_NAME: &std::ffi::CStr = c"seatmap-guard";
 pub struct GuardianCommand(pub Vec<OsString>);
 
 impl GuardianCommand {
-    /// The command, to which words can be added. It runs in `/`, because a guardian that lives for
-    /// days would otherwise keep a file system mounted.
+    /// The command, to which words can be added. It runs in `/`, because a long-lived guardian
+    /// would otherwise keep a file system mounted.
     ///
     /// # Errors
     /// The command is empty.
@@ -136,7 +136,7 @@ pub enum Parting {
 }
 
 impl Parting {
-    /// The masks that the creator left to its guardian.
+    /// The masks left to the guardian.
     pub fn masks_owed(self) -> Vec<ThreadMask> {
         match self {
             Parting::MasksOwed(masks) => masks,
@@ -144,8 +144,8 @@ impl Parting {
         }
     }
 
-    /// Reads a creator's lines until the last. `hear` receives the user's lines and returns the
-    /// answer to a request.
+    /// Reads a creator's lines until the last. `hear` receives the user's lines and answers
+    /// requests.
     pub fn read(
         mut lines: impl BufRead,
         mut answers: impl Write,

@@ -22,7 +22,7 @@ pub fn cpus(root: &Root) -> CpuSet {
     at_boot(root).with(&partitions).with(&unbalanced).with(&without_domain(root))
 }
 
-/// The isolated CPUs, or none if all are isolated: then programs run there without requesting it.
+/// The isolated CPUs, or none if all are isolated: then programs run there anyway.
 pub fn beside_others(root: &Root) -> CpuSet {
     let isolated = cpus(root);
     let online = layout::online(root).unwrap_or_default();

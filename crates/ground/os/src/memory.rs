@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 const NODES: &str = "/sys/devices/system/node";
 
 /// Memory of each NUMA node in bytes (`MemTotal` of its `meminfo`), without nodes of unknown size.
-/// All on node 0 if there are no nodes.
+/// All on node 0 without nodes.
 pub fn node_bytes(root: &Root) -> BTreeMap<u32, u64> {
     let mut all = BTreeMap::new();
     for folder in root.folders(NODES).unwrap_or_default() {

@@ -61,7 +61,7 @@ enum Competitor {
     Thread { tid: Tid, policy: String, nice: i32 },
 }
 
-/// A thread's class, and its competitors from the root group down to itself.
+/// A thread's class, and its competitors from the root group down.
 struct Standing {
     /// 0 for ordinary threads, the priority for SCHED_FIFO and SCHED_RR, more for SCHED_DEADLINE.
     rank: u32,

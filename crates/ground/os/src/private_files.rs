@@ -33,7 +33,7 @@ pub enum FileStep {
     Name(CString, CString),
     /// Creates a link with this target at the second path.
     Link(CString, CString),
-    /// Shows the first file or folder in place of the second one.
+    /// Shows the first file or folder in place of the second.
     Bind(CString, CString),
     /// Removes the name of a created file.
     Remove(CString),
@@ -45,7 +45,7 @@ pub enum FileStep {
     Uncover(CString),
 }
 
-/// The changes of the files that a process sees, prepared before it is created.
+/// Changes of the files that a process sees, prepared before its creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrivateFiles {
     steps: Vec<FileStep>,
@@ -79,8 +79,8 @@ impl PrivateFiles {
         }
     }
 
-    /// Adds a private root of control groups, and a user namespace even for root if it has lost the
-    /// right to mount.
+    /// Adds a private root of control groups, and a user namespace even for root without the right
+    /// to mount.
     pub fn in_container(self) -> Self {
         PrivateFiles { is_container: true, ..self }
     }

@@ -1,5 +1,5 @@
-//! `/proc` held open, with a buffer for its small files: reading 10,000 threads takes a fraction of
-//! a second.
+//! `/proc` held open, with one buffer for its small files: reading 10,000 threads takes a fraction
+//! of a second.
 
 use crate::root::Root;
 use crate::{Tid, bytes};

@@ -1,7 +1,7 @@
 //! Opens machines by name or file, once: [`Machine::open`].
 //!
-//! A verb asks the opened machine for a capability. A machine without it gives the same error for
-//! every verb: [`Lacks`], one sentence with a remedy.
+//! A verb asks the opened machine for a capability. A machine without it gives every verb the same
+//! error, [`Lacks`]: one sentence with a remedy.
 //!
 //! | module | holds |
 //! |---|---|

@@ -21,8 +21,8 @@ pub enum TaskMessage<C> {
     Refused(TaskRefusal),
 }
 
-/// Why a machine refuses a task's request. A task may also panic with it as the payload, which ends
-/// the run with [`SimError::Refused`].
+/// Why a machine refuses a task's request. A task may also panic with it, which ends the run with
+/// [`SimError::Refused`].
 #[derive(Debug)]
 pub struct TaskRefusal(pub Box<dyn Error + Send + Sync>);
 

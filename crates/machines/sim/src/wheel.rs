@@ -8,7 +8,7 @@ const SLOTS: usize = 4096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
 
-/// Events by time. The events of one cycle keep the order in which they were scheduled.
+/// Events by time. Those of one cycle keep the order of scheduling.
 ///
 /// A timing wheel (Varghese & Lauck 1987, "Hashed and hierarchical timing wheels") of one-cycle
 /// slots, with a bitmap of the filled slots, and a heap for later events. Once grown, it allocates

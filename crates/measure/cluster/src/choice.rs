@@ -169,8 +169,8 @@ impl Chooser<'_> {
     }
 
     /// Splits a group with all pairs known if some are as far apart as groups are: a very slow
-    /// connection hides smaller differences. A single node is not split off, because a bad cable
-    /// looks the same.
+    /// connection hides smaller differences. A single node stays, because a bad cable looks the
+    /// same.
     fn divided(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
         let inside: Vec<f64> = pairs(group.len())
             .filter_map(|[a, b]| self.known.get(&pair(group[a], group[b])).copied())

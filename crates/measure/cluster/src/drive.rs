@@ -277,7 +277,7 @@ impl Line {
     ) -> io::Result<f64> {
         let least_ns = least.as_nanos() as f64;
         let mut count = 1;
-        // At a busy moment a short stream looks long, so it must be slow twice. Within a traffic
+        // A short stream looks long at a busy moment, so it must be slow twice. Within a traffic
         // shaper's burst it looks faster than the link.
         while count < MOST_MESSAGES
             && (stream(self, FIRST_BYTES, count)? < least_ns

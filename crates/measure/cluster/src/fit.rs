@@ -9,7 +9,7 @@ use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
-/// A metric of pairs that is equal in both directions.
+/// A metric of pairs, equal in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymmetricMetric {
     /// The median round trip of messages of this many bytes, in nanoseconds.

@@ -55,8 +55,8 @@ pub fn run(
     progress: &mut dyn FnMut(ClusterProgress),
     keep: &mut dyn FnMut(&Cluster),
 ) -> Result<Cluster, ClusterMeasureError> {
-    // The port opens before the MPI program is built, because other ranks look for it as soon as
-    // theirs is.
+    // The port opens before the MPI program is built, because other ranks look for it once theirs
+    // is.
     let host = options.meeting.open(rank, options.secret.clone()).map_err(RankError::from)?;
     let duties = Duties::new(&own, options);
     let (program, unbuilt) = built(options);

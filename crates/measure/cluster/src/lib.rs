@@ -24,8 +24,8 @@
 //! | [`ranks`] | places for a job's ranks |
 //! | [`ranks_here`] | seats of the ranks on this computer |
 //!
-//! The crate launches nothing and needs MPI only to measure MPI. Messages are authenticated, but
-//! not encrypted: they carry only figures. No program or command travels.
+//! The crate launches nothing and needs MPI only to measure MPI. Messages are authenticated, not
+//! encrypted: they carry only figures, no program or command.
 #![deny(missing_docs)]
 
 pub mod choice;

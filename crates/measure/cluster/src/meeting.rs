@@ -98,7 +98,7 @@ pub(crate) struct MeetingHost {
 }
 
 impl MeetingHost {
-    /// The address at which rank 0 joins its own meeting, on the interface that other ranks use.
+    /// The address at which rank 0 joins its meeting, on the other ranks' interface.
     pub fn address(&self) -> io::Result<SocketAddr> {
         let first = self.listeners.first().ok_or(io::ErrorKind::NotConnected)?.local_addr()?;
         if !first.ip().is_unspecified() {

@@ -2,8 +2,7 @@
 //! rank builds a small program from the binary's source with its node's `mpicc` and runs it as this
 //! rank. Rank 0 says which pairs are measured, and when.
 //!
-//! A child process inherits the launcher's variables and open files, and so acts as its parent's
-//! rank.
+//! A child inherits the launcher's variables and open files, and so acts as its parent's rank.
 
 mod build;
 mod output;

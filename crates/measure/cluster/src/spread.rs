@@ -40,7 +40,7 @@ pub struct Meet {
 /// Work that a rank can do.
 #[derive(Clone, Copy)]
 pub struct SpreadWork<'a> {
-    /// Everything except the part on which results depend, as a text. Ranks with another name are
+    /// Everything except the part on which results depend, as text. Ranks with another name are
     /// refused.
     pub name: &'a str,
     /// Name of this rank's node.

@@ -1,8 +1,8 @@
 //! Measures candidate lines while all PUs communicate, as on a busy machine (Liu et al. 2015,
 //! figure 7).
 //!
-//! All pairs, drawn anew each round, run simultaneously over separate lines and are measured, so
-//! one round yields a round trip of each pair in different company.
+//! All pairs, drawn anew each round, run simultaneously over separate lines and are measured, so a
+//! round yields each pair's round trip in different company.
 
 use crate::error::MeasureError;
 use crate::fit::{linkage, siblings};

@@ -136,7 +136,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Visits the pairs of a round together, and those without a batch again alone.
+    /// Visits a round's pairs together, and those without a batch again alone.
     fn visit(
         &mut self,
         round: &[(usize, usize)],

@@ -13,7 +13,7 @@ pub fn sentence(error: &clap::Error) -> Option<String> {
     Some(format!("{argument}: {problem}{}", hint(&argument, &value)))
 }
 
-/// The sentence for a missing value, or one that is not among an option's words.
+/// The sentence for a missing value, or one not among an option's words.
 pub fn one_of(error: &clap::Error) -> Option<String> {
     let argument = super::argument(error)?;
     let value = error.get(ContextKind::InvalidValue).map(ToString::to_string).unwrap_or_default();

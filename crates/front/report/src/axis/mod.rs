@@ -61,8 +61,8 @@ impl Axis {
         Axis { low, high, scaling, unit }
     }
 
-    /// Logarithmic if the unit allows that and the values are positive and far apart. `None` if
-    /// there is no value.
+    /// Logarithmic if the unit allows that and the values are positive and far apart. `None`
+    /// without values.
     pub fn of(values: impl Iterator<Item = f64>, unit: AxisUnit) -> Option<Self> {
         let (low, high) = ends(values)?;
         let scaling = match unit {

@@ -61,7 +61,7 @@ pub fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     }
 }
 
-/// The best number of columns; full rows unless others are far better. `parts` are the sizes of the
+/// The best number of columns: full rows unless others are far better. `parts` are the sizes of the
 /// runs of similar parts; each has its own rows.
 fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     let most = parts.iter().max().copied().unwrap_or(1).max(1);

@@ -27,7 +27,7 @@ const COLUMNS: [(&str, bool); 7] = [
     ("Date and source", false),
 ];
 
-/// A table that can be sorted and searched, and the pairs with the same processor.
+/// A sortable, searchable table, and the pairs with the same processor.
 pub fn page(gallery: &Gallery, pairs: &[LikePair]) -> String {
     let count = counted(gallery.machines().len(), "machine");
     let sentence =

@@ -18,8 +18,8 @@ const THEME: &str = include_str!("../../assets/theme.js");
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The head of a page: its title, the switch between light and dark, the sentence that states the
-/// result, and more.
+/// The head of a page: its title, the switch between light and dark, the sentence of the result,
+/// and more.
 pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     html! {
         header {
@@ -34,8 +34,8 @@ pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     }
 }
 
-/// A complete page: a body in the common style, a script, and JSON for the script in the element
-/// `data`. Adds tooltips to the body's terms, and their list.
+/// A complete page: a body in the common style, a script, and its JSON in the element `data`. Adds
+/// tooltips to the body's terms, and their list.
 ///
 /// Escapes `title` and hidden characters in `title` and `body`. `script` is inserted unchanged, so
 /// it must never come from a file. `data` may contain anything: text that could end its element is

@@ -61,7 +61,7 @@ pub fn height(curves: &[PlotCurve]) -> f64 {
     legend::height(curves, WIDTH) + ABOVE + PLOT + BELOW
 }
 
-/// The drawing inside the frame of [`curves`]; `None` if there is no point.
+/// The drawing inside the frame of [`curves`]; `None` without points.
 pub fn drawing(curves: &[PlotCurve], across: Title, up: Title) -> Option<Markup> {
     let frame = frame(curves, across.unit, up.unit)?;
     Some(html! {

@@ -44,7 +44,7 @@ pub fn table(
 
 /// A cell's number, its mark, and a blank to the left.
 fn widest(grid: &Grid, digits: Digits) -> usize {
-    // The diagonal shows a dash, which is never the widest.
+    // The diagonal's dash is never the widest.
     let numbers = grid.values_ns().map(|value| digits.show(value).len());
     let labels = grid.os.iter().map(|os| os.to_string().len());
     numbers.chain(labels).max().unwrap_or(1) + 2

@@ -133,7 +133,7 @@ fn pages_fit_into_500_pixels() {
     }
 }
 
-/// The numbers and ranges in tables that are broken across lines.
+/// The numbers and ranges in tables broken across lines.
 const CUT: &str = "[...document.querySelectorAll('td, td code')].flatMap(cell => {
     const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), cut = [];
     for (let node; (node = words.nextNode());)

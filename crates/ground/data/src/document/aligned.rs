@@ -1,7 +1,7 @@
 //! Cells of tables, padded with blanks.
 
 /// The largest width of a column, in characters. A longer cell does not widen the other rows,
-/// because one long name would multiply the size of a long table.
+/// because one name would multiply the size of a long table.
 const MOST_COLUMNS: usize = 1000;
 
 /// A text padded with blanks on the right. The standard library's `{text:<width$}` panics if the

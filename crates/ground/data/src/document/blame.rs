@@ -4,8 +4,8 @@ use std::error::Error;
 
 /// An error that determines a command's exit code.
 pub trait Blame: Error + 'static {
-    /// Whether another command line or input file can fix it (exit code 2), or the work failed
-    /// (exit code 1). Most errors are about the input.
+    /// Whether other input can fix it (exit code 2), or the work failed (exit code 1). Most errors
+    /// are about the input.
     fn is_input(&self) -> bool {
         true
     }

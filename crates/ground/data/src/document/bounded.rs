@@ -3,8 +3,8 @@
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// The longest text and the longest key of a document, in bytes. A path has at most 4,096
-/// (`PATH_MAX`); a list of every second of 8,192 CPUs has about 20,000.
+/// The longest text and key of a document, in bytes. A path has at most 4,096 (`PATH_MAX`); a list
+/// of every second of 8,192 CPUs has about 20,000.
 pub const MOST_TEXT_BYTES: usize = 1 << 15;
 
 /// Why a text of a file is refused; `None` if it has at most [`MOST_TEXT_BYTES`].

@@ -68,8 +68,8 @@ pub fn load(name: &str) -> Result<Profile, CatalogError> {
     Ok(description.to_profile())
 }
 
-/// The bundled machine nearest to a mistyped name: one that begins with or contains it, or else the
-/// one with the fewest edits, at most a third of the letters.
+/// The bundled machine nearest to a mistyped name: one that begins with or contains it, or else
+/// that with the fewest edits, at most a third of the letters.
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
     let longest = known().map(str::len).max().unwrap_or(0);

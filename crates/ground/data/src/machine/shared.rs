@@ -38,8 +38,8 @@ impl SharedProfile {
         SharedProfile { profile: shared, left_out }
     }
 
-    /// The facts that may identify a person or a host, in the words of `left_out`; empty for a
-    /// profile made for publication.
+    /// Facts that may identify a person or a host, in the words of `left_out`; empty for a profile
+    /// made for publication.
     pub fn names_in(profile: &Profile) -> Vec<&'static str> {
         let shared = SharedProfile::of(profile);
         let is_named =

@@ -1,7 +1,7 @@
 //! Machines described by counts alone, in TOML: `seatmap-topology/1`.
 //!
-//! A sheet has no distances: a program that is to see the machine needs only its parts. Blocks of
-//! equal cores follow each other in the order in which the kernel numbers them.
+//! A sheet has no distances: a program that sees the machine needs only its parts. Blocks of equal
+//! cores follow the kernel's numbering.
 //!
 //! ```
 //! # use seatmap_data::machine::MachineSheet;

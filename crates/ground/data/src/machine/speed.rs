@@ -108,7 +108,7 @@ struct EndKinds {
 }
 
 impl EndKinds {
-    /// `None` if there is no gap.
+    /// `None` without a gap.
     fn of(values: &[u64]) -> Option<Self> {
         let mut sorted = values.to_vec();
         sorted.sort_unstable();

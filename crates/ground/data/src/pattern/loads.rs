@@ -4,8 +4,8 @@ use crate::document::decimal_number;
 use crate::pattern::edge::{MAX_AMOUNT, is_amount};
 use crate::pattern::words::{NumbersError, quoted, words};
 
-/// The loads in a text: numbers with commas or spaces between them, such as `4,1,1,1`. A `#` begins
-/// a comment until the end of the line.
+/// The loads in a text: numbers between commas or spaces, such as `4,1,1,1`. A `#` begins a
+/// comment.
 ///
 /// # Errors
 /// [`NumbersError`] with the first invalid word.

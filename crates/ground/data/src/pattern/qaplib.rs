@@ -20,8 +20,8 @@ pub struct Instance {
     pub b: Vec<f64>,
 }
 
-/// One of the two matrices of a file. The file does not say which is the flow: in some instances it
-/// is the first, in others the second.
+/// One of the two matrices of a file, which does not say which is the flow: the first in some
+/// instances, the second in others.
 #[derive(Clone, Copy, Debug)]
 pub enum Which {
     /// The first matrix, `a`.

@@ -174,8 +174,8 @@ fn of_variables(
     LocalRank { rank, size, kind: "rank", source }.checked(variables.rank).map(Some)
 }
 
-/// A batch script and its children have `SLURM_LOCALID=0` too (sbatch(1)). Only the tasks of a step
-/// (srun(1)) have a `SLURM_STEP_ID` as well.
+/// A batch script and its children have `SLURM_LOCALID=0` too (sbatch(1)); only tasks of a step
+/// (srun(1)) have a `SLURM_STEP_ID`.
 fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     let is_batch = look("SLURM_JOB_ID").is_some() && look("SLURM_STEP_ID").is_none();
     let rank = if is_batch { None } else { number(look, SLURM_RANK)? };

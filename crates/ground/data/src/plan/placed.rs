@@ -153,8 +153,8 @@ impl Plan {
         crate::document::written(self)
     }
 
-    /// Checks that the plan is for this computer, because PU numbers mean nothing on another one. A
-    /// plan for `host` fits any computer.
+    /// Checks that the plan is for this computer, because PU numbers mean nothing elsewhere. A plan
+    /// for `host` fits any computer.
     ///
     /// # Errors
     /// [`OtherMachine`] with both names.
@@ -204,8 +204,8 @@ impl Plan {
         all_say.then(|| nodes.into_iter().collect())
     }
 
-    /// Takes each task's memory from the NUMA nodes of its PUs, or from the nearest nodes with
-    /// memory. A task with a PU of unknown node is not restricted.
+    /// Takes each task's memory from its PUs' NUMA nodes, or from the nearest with memory. A task
+    /// with a PU of unknown node is not restricted.
     ///
     /// ```
     /// use seatmap_data::machine::{Pu, Topology};

@@ -78,7 +78,7 @@ fn entry(name: &'static str) -> Result<MachineEntry, OpenError> {
             ("model", model.topology.pus.len(), &*model.summary, &*model.sources)
         }
         _ => {
-            // The text is read again, because a profile keeps neither the summary nor the sources.
+            // Reads the text again, because a profile keeps neither summary nor sources.
             let text = bundled::find(name).unwrap_or_default();
             described = bundled::description(name, text)?;
             let pus = described.topology.pus() as usize;

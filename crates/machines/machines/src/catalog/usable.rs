@@ -1,5 +1,5 @@
 //! The CPUs of this host that a placement may use now. They can differ from the saved measurement:
-//! CPUs go offline and online, and this process may not use all.
+//! CPUs go offline and return, and some are forbidden.
 
 use crate::catalog::Machine;
 use seatmap_data::document::Blame;
@@ -24,8 +24,8 @@ pub struct Usable {
 pub enum Remark {
     /// Measured CPUs that are offline now.
     Offline(CpuList),
-    /// Measured CPUs that this process may not use, then the CPUs that it may use, and the cell
-    /// with the forbidden ones, if any.
+    /// Measured CPUs that this process may not use, those that it may, and the cell with the
+    /// forbidden ones, if any.
     Forbidden(CpuList, CpuList, Holder),
     /// Measured CPUs isolated when the kernel was started.
     SetApart(CpuList),
@@ -103,8 +103,8 @@ impl Blame for UsableError {
     }
 }
 
-/// The CPUs of a machine for tasks: the named ones, or on this host those that this process may use
-/// now. Fixed tasks need theirs.
+/// The CPUs of a machine for tasks: the named ones, or on this host those usable now. Fixed tasks
+/// need theirs.
 ///
 /// # Errors
 /// [`UsableError`].
@@ -164,7 +164,7 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
 pub struct Measurable {
     /// CPUs, in the given order if named.
     pub cpus: Vec<u32>,
-    /// Isolated CPUs, which are measured only if named.
+    /// Isolated CPUs, measured only if named.
     pub remark: Option<Remark>,
 }
 

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
 /// Zeroed memory in separate 4 KiB pages, seen as 64 lines of eight 64-bit words. The kernel places
-/// a page at its first touch, so mapping only reserves pages.
+/// pages at first touch, so mapping only reserves them.
 pub struct Arena {
     base: NonNull<AtomicU64>,
     words: usize,

@@ -2,8 +2,7 @@
 
 use std::arch::x86_64::{__cpuid, CpuidResult};
 
-/// The words of a leaf (Intel SDM vol. 2A; AMD APM vol. 3). The words of a leaf beyond the largest
-/// are meaningless.
+/// The words of a leaf (Intel SDM vol. 2A; AMD APM vol. 3), meaningless beyond the largest leaf.
 #[allow(unused_unsafe, reason = "the function is safe from Rust 1.94 on")]
 pub fn leaf(number: u32) -> CpuidResult {
     // SAFETY: every x86-64 processor has the instruction.

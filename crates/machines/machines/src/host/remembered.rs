@@ -5,7 +5,7 @@ use seatmap_data::machine::{Profile, import};
 use seatmap_os::{small, state, trusted};
 use std::path::Path;
 
-/// Why the remembered profile of this host cannot be used. The text includes the remedy.
+/// Why the remembered profile of this host cannot be used, with the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct RememberedError(pub String);

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 
-/// The duration of a batch. Long enough for thousands of reads of the clock, and shorter than a
-/// scheduler's time slice, so an interruption spoils few batches.
+/// A batch's duration. Long enough for thousands of clock reads, and shorter than a scheduler's
+/// time slice, so an interruption spoils few batches.
 pub const BATCH_NS: f64 = 2e6;
 
 /// Batches of a visit, after one to warm up.
@@ -189,7 +189,7 @@ impl StreamPart {
 }
 
 /// One pass over equal parts of three arrays. The compiler cannot know the values, so it keeps
-/// every read and write; they stay 1, because smaller and smaller ones would become slow.
+/// every read and write; they stay 1, because ever smaller ones would become slow.
 fn pass(kernel: StreamKernel, [a, b, c]: [&mut [f64]; 3]) {
     match kernel {
         StreamKernel::Read => [a, b, c].into_iter().for_each(|words| {

@@ -6,12 +6,12 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// From the last thread's arrival to the common start. Another CPU sees the arrival within 1 us,
-/// even on another socket of any known machine; this is many times longer, and short compared with
-/// a measurement.
+/// even on another socket of any known machine; this is many times longer, yet short for a
+/// measurement.
 const LEAD_NS: f64 = 10_000.0;
 
 /// A meeting of threads on different CPUs. They spin, because on a virtual machine a sleeping
-/// thread wakes about 50 us late, when a run of a few thousand atomics is over.
+/// thread wakes about 50 us late, after a run of a few thousand atomics.
 #[derive(Default)]
 pub struct Together {
     arrived: PaddedWord,
@@ -26,9 +26,8 @@ pub struct Together {
 struct PaddedWord(AtomicU64);
 
 impl Together {
-    /// Returns once this many threads have called it, in all of them at the same value of the
-    /// clock, which it returns. It calls `check` every [`LOOKS`] looks, which panics if a thread
-    /// will never come.
+    /// Returns once this many threads have called it, in all at the same clock value, which it
+    /// returns. It calls `check` every [`LOOKS`] looks, which panics if a thread will never come.
     pub fn begin(&self, threads: usize, clock: &HostClock, check: impl Fn()) -> u64 {
         let before = self.start_ticks.0.load(Ordering::Acquire);
         if self.arrived.come(threads).is_last {
@@ -53,8 +52,8 @@ impl Together {
         start
     }
 
-    /// Repeats an operation until this many threads have called this method. Returns the clock at
-    /// that moment. The operation panics if a thread will never come.
+    /// Repeats an operation until this many threads have called this method, and returns the clock
+    /// then. The operation panics if a thread will never come.
     pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
         let all = self.ended.come(threads).all;
         while self.ended.0.load(Ordering::Acquire) < all {

@@ -152,8 +152,8 @@ pub struct Gathered {
     pub notes: Vec<ProfileNote>,
 }
 
-/// The PUs of the computer whose `sys` and `proc` are in this folder, limited to those that the
-/// gathering process could use.
+/// The PUs of the computer whose `sys` and `proc` are in this folder, as far as the gathering
+/// process could use them.
 ///
 /// # Errors
 /// [`TopologyError`] with what the folder lacks.

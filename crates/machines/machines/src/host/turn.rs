@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Default)]
 pub struct TurnWord(AtomicU32);
 
-/// Neither rank's turn: one of the two has failed.
+/// Neither rank's turn: one has failed.
 const FAILED: u32 = u32::MAX;
 
 impl TurnWord {

@@ -14,7 +14,7 @@ const WARM_UP_NS: f64 = 4e6;
 
 const TRIAL_STEPS: u64 = 20_000;
 
-/// Words of the chain of pointers: 16 KiB, which fits into every first-level cache.
+/// Words of the pointer chain: 16 KiB, which fits every first-level cache.
 const WORDS: usize = 4096;
 
 /// A step of a walk that visits every word before it repeats: odd, and not near a power of two.
@@ -44,7 +44,7 @@ impl HostWork {
     }
 
     /// The time of the work on each of these CPUs at once, in nanoseconds. All begin together, and
-    /// continue to work until the last has ended.
+    /// work until the last has ended.
     ///
     /// # Errors
     /// No thread could be pinned, or a CPU was lost meanwhile.

@@ -32,7 +32,7 @@ pub struct PingPongTimes {
 
 impl PingPong {
     /// Waits until all tasks have arrived, on a separate line: if every arrival woke all waiting
-    /// tasks, hundreds of tasks would take longer to meet than the rest of the run.
+    /// tasks, hundreds would meet for longer than they run.
     fn meet<P: Port>(&self, port: &P) {
         if port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
             port.store(self.go(), 1);

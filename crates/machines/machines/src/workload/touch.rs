@@ -4,7 +4,7 @@ use crate::workload::lines_up_to;
 use seatmap_data::port::{Addr, Port, Workload};
 
 /// One task writes a zero to each of its lines. If the kernel places memory by first touch, the
-/// pages are allocated on the NUMA node of the task's PU.
+/// pages are on the NUMA node of the task's PU.
 pub struct Touch {
     /// Words to write.
     pub words: Vec<Addr>,

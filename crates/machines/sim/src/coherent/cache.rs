@@ -56,8 +56,8 @@ pub struct CacheCounts {
     pub early_snoops: u64,
 }
 
-/// The cache of one core. Caches never evict. On a machine with message buffers, a cache holds no
-/// lines and passes every access on.
+/// The cache of one core. It never evicts. On a machine with message buffers, it holds no lines and
+/// passes every access on.
 pub struct Cache {
     layout: Arc<CoherentLayout>,
     id: u16,
@@ -249,7 +249,7 @@ impl Cache {
         Delivery { thread, value: None, held }
     }
 
-    /// Takes a snoop from the home. The snoop waits for the line if that is still on its way.
+    /// Takes a snoop from the home. It waits for the line if that is still on its way.
     pub fn snoop(&mut self, packet: u32, out: &mut Outbox) {
         let line = out.message(packet).line;
         let Some(expecting) = self.thread_expecting(line) else {

@@ -126,8 +126,8 @@ impl Core {
         true
     }
 
-    /// Cuts the copies that run ahead on a line that is about to be read, written or given up: only
-    /// due steps are done.
+    /// Cuts the copies that run ahead on a line about to be read, written or given up: only due
+    /// steps are done.
     #[inline]
     pub fn catch_up(
         &mut self,

@@ -215,8 +215,8 @@ impl Directory {
         self.one_answer_less(message.line, source, out);
     }
 
-    /// Counts an answer. After the last one, the requester gets the line or the permission, and
-    /// requests waiting for the line are served.
+    /// Counts an answer. After the last, the requester gets the line or the permission, and waiting
+    /// requests are served.
     fn one_answer_less(&mut self, line: u32, source: Option<u16>, out: &mut Outbox) {
         let transaction = self.lines.get(line).transaction;
         let served = self.transactions.get_mut(transaction);
@@ -271,7 +271,7 @@ impl Directory {
         } else {
             (MessageKind::Grant { exclusive }, 0)
         };
-        // The cache holds back snoops from now on, because one may overtake the grant.
+        // The cache now holds back snoops, because one may overtake the grant.
         out.notices.push(Notice::Coming { cache: own, thread: request.thread });
         out.send(Message { kind, from: at, to: request.from, ..request }, after);
     }

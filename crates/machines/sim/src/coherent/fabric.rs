@@ -50,8 +50,8 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// A fabric in which `towards(at, to)` is the next neighbour. `None` if there is no link to it,
-    /// or if a route never arrives.
+    /// A fabric in which `towards(at, to)` is the next neighbour. `None` without a link to it, or
+    /// if a route never arrives.
     pub fn new(nodes: usize, links: Vec<Link>, towards: impl Fn(u16, u16) -> u16) -> Option<Self> {
         let mut next = vec![0; nodes * nodes];
         for at in 0..nodes {

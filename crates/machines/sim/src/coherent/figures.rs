@@ -32,7 +32,7 @@ figures! {
     memory_cycles,
     /// Additional cycles of an atomic compared with a store.
     atomic_cycles,
-    /// The longest time between the starts of two tasks, which start at random times.
+    /// The longest time between two tasks' random starts.
     start_skew_cycles,
 }
 

@@ -53,8 +53,8 @@ pub enum Notice {
 
 /// Takes messages to the network and events to the event queue, for all components.
 ///
-/// Components do not call each other. A message that arrives at once is pending until its sender is
-/// done. All later actions are pending too, which keeps the order.
+/// Components do not call each other. A message that arrives at once, and all later actions, are
+/// pending until the sender is done, which keeps the order.
 ///
 /// Messages take time. The two [`Notice`]s take no time and no link, which simplifies the model:
 /// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds

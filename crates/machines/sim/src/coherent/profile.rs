@@ -48,8 +48,8 @@ impl Workload for RoundTrips {
     }
 }
 
-/// The machine's topology, the simulated distance of every pair of cores for one line, and the
-/// fixed homes of lines, if any.
+/// The machine's topology, every core pair's simulated distance for one line, and lines' fixed
+/// homes, if any.
 ///
 /// # Errors
 /// [`SimError`], if the model cannot be run.

@@ -22,9 +22,9 @@ impl CoherentModel {
         }
     }
 
-    /// A hierarchical machine (SMT siblings, caches, dies, packages) from measured or described
-    /// core distances, which the simulation reproduces to the tick. Figures missing in profiles
-    /// (how long directories and links are busy) come from [`hierarchy::ORDINARY`].
+    /// A hierarchical machine (SMT siblings, caches, dies, packages) from core distances, which the
+    /// simulation reproduces to the tick. Figures missing in profiles (busy times of directories
+    /// and links) come from [`hierarchy::ORDINARY`].
     ///
     /// # Errors
     /// [`ModelError`], for a profile without topology, distances or a sufficient frequency.

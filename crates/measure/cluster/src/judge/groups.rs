@@ -60,7 +60,7 @@ fn join(group: &mut [usize], nodes: [usize; 2]) {
 }
 
 /// The time of a pair's fastest small messages minus their transmission time, estimated from a
-/// larger message because it depends on the link's rate.
+/// larger message because of the link's rate.
 fn floor(pair: &NodePair) -> Option<PairFloor> {
     let small_ns = pair.trip(SMALL_BYTES)?.p10_ns;
     let large = pair.trip(SIZE_BYTES)?;

@@ -74,7 +74,7 @@ pub fn causes(parts: &NetworkParts, mut paths: Vec<PathFigure>) -> Vec<Vec<Sympt
         .into_iter()
         .partition(|((part, ..), _)| matches!(part, NetworkPart::Pair(_)));
     let mut causes: Vec<Vec<Symptom>> = Vec::new();
-    // Of equals the first, which is the smallest.
+    // Of equals the first, the smallest.
     while let Some(cause) = symptoms(&larger, &paths)
         .into_iter()
         .rev()
@@ -87,7 +87,7 @@ pub fn causes(parts: &NetworkParts, mut paths: Vec<PathFigure>) -> Vec<Vec<Sympt
         }
         causes.push(cause);
     }
-    // Groups that are farther apart than others are not faults.
+    // Groups farther apart than others are not faults.
     causes.retain(|cause| !matches!(cause[0].part, NetworkPart::Tier(_)));
     let blamed: BTreeSet<NetworkPart> = causes.iter().map(|cause| cause[0].part).collect();
     // A connection through a bad part is not blamed as well.

@@ -19,8 +19,8 @@ pub fn explained(cluster: &Cluster) -> Vec<Missing> {
     })
 }
 
-/// Replaces missing pairs by as few nodes as possible. `measured` counts a node's measured pairs: a
-/// node that failed late has some.
+/// Replaces missing pairs by as few nodes as possible. `measured` counts a node's measured pairs:
+/// late failures have some.
 fn explained_by(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
     let lone = missing.iter().filter(|one| one.nodes.len() == 1);
     let gone: BTreeSet<&String> = lone.flat_map(|one| &one.nodes).collect();

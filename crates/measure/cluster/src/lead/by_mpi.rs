@@ -58,8 +58,8 @@ impl Lead<'_> {
             match answer {
                 Ok(RankReply::Mpi(text)) if member.said.rank == 0 => printed = text,
                 Ok(RankReply::Mpi(_)) => {}
-                // Rank 0's output has the first cause. A rank that waited for another has failed as
-                // well; the error names the silent one.
+                // Rank 0's output has the first cause. A rank that waited for another fails too;
+                // the error names the silent one.
                 Ok(RankReply::Failed(why)) => {
                     failure = failure.or(Some((member.said.node.clone(), why)))
                 }

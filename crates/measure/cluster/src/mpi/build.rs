@@ -37,7 +37,7 @@ pub fn compiler(named: Option<&str>) -> String {
     command.filter(|command| !command.trim().is_empty()).unwrap_or_else(|| "mpicc".to_owned())
 }
 
-/// Builds the MPI program with a command such as `mpicc`, which may have options.
+/// Builds the MPI program with a command such as `mpicc`, perhaps with options.
 ///
 /// # Errors
 /// [`MpiError`]: the compiler cannot be started, rejects the program or does not end.
@@ -72,8 +72,8 @@ mod tests {
     use super::*;
 
     impl MpiProgram {
-        /// Written by another process: a file of this process may stay open in another thread's
-        /// child for a moment, and then cannot be executed.
+        /// Written by another process: a file of this one may briefly stay open in another thread's
+        /// child, and then cannot be executed.
         pub fn script(text: &str) -> MpiProgram {
             let program = MpiProgram::new().unwrap();
             let file = program.file(PROGRAM);

@@ -73,8 +73,8 @@ pub(crate) fn no(
     Diagnosis { level: Severity::No, ..ok(subject, found) }.with(Remedy::advice(advice))
 }
 
-/// Subjects by the time that they can take: whole periods, then clocks and memory, then
-/// microseconds of kernel work, then effects on cells only.
+/// Subjects by the time they can take: whole periods, then clocks and memory, then microseconds of
+/// kernel work, then effects on cells only.
 const BY_EFFECT: [&str; 24] = [
     "load",
     "quota",

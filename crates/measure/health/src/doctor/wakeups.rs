@@ -1,7 +1,7 @@
 //! The cost of waking a sleeping thread, on another CPU and on the same one.
 //!
-//! Programs that answer requests pay it for each message. In a virtual machine the other CPU has
-//! halted, and the hypervisor resumes it.
+//! Programs that answer requests pay it per message. In a virtual machine the hypervisor must
+//! resume the halted CPU.
 
 use crate::doctor::diagnosis::{info, ok};
 use crate::doctor::isolation::core_of;

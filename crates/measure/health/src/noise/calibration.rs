@@ -14,7 +14,7 @@ const THRESHOLD_STEPS: f64 = 2.0;
 
 const TRIAL_STEPS: u64 = 4096;
 const TRIALS: u32 = 200;
-/// Long compared with a reading, short compared with a tick, so most are undisturbed.
+/// Long for a reading, short for a tick, so most are undisturbed.
 const QUANTUM_NS: f64 = 32_000.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

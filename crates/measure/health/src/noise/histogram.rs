@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// Each octave has the same number of equal bins. The relative width of a bin is at most
-/// 2^-sub_bits. Like HdrHistogram (Tene), but over all of `u64` and without later allocation.
+/// Each octave has equally many equal bins. A bin's relative width is at most 2^-sub_bits. Like
+/// HdrHistogram (Tene), but over all of `u64` and without later allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     sub_bits: u32,

@@ -127,7 +127,7 @@ fn agreed(hubs: &[Vec<f64>], pu: usize, reach: f64) -> Option<f64> {
     Some(agreeing.iter().sum::<f64>() / agreeing.len() as f64)
 }
 
-/// The median; if the two middle values disagree, the one nearer to zero, which is more usual.
+/// The median; if the two middle values disagree, the one nearer to zero, the more usual.
 fn middle(ascending: &[f64], reach: f64) -> Option<f64> {
     let lower = *ascending.get(ascending.len().checked_sub(1)? / 2)?;
     let upper = *ascending.get(ascending.len() / 2)?;

@@ -52,8 +52,8 @@ fn set_lines(model: &mut HomeModel, pus: &[u32], grouping: Grouping, samples: us
     });
 }
 
-/// Without pairs inside groups, which do not depend on the home. Two groups are too few for this,
-/// because pairs between them do not show which one a home is nearer to.
+/// Without pairs inside groups, which do not depend on the home. Two groups are too few, because
+/// pairs between them do not show to which a home is nearer.
 fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     let mut between = samples.clone();
     if group.iter().max().is_none_or(|last| *last < 2) {

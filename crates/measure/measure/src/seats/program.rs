@@ -31,7 +31,7 @@ use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 pub struct ProgramChannels {
     pairs: Vec<(usize, usize)>,
     /// Slices of the ring or mesh, for programs with several groups of threads (the Pizza Slice
-    /// algorithm). By default threads sit next to the home of their channel's line (`GetCore`).
+    /// algorithm). By default threads sit next to their channel line's home (`GetCore`).
     pub sections: Option<usize>,
     /// At most one thread per core.
     pub one_per_core: bool,

@@ -5,9 +5,9 @@ const LINE_BYTES: u64 = 64;
 /// How a processor spreads cache lines over its slices (McCalpin 2021, "Mapping Addresses to L3/CHA
 /// Slices in Intel Processors", TACC TR-2021-03).
 ///
-/// The slices of the first lines form the base sequence. At higher addresses it repeats, permuted:
-/// a line's position in it is XORed with a number whose bits are parities of the address under
-/// masks.
+/// The slices of the first lines form the base sequence, which repeats permuted at higher
+/// addresses: a line's position in it is XORed with a number whose bits are parities of the address
+/// under masks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressHash {
     base: Vec<u32>,

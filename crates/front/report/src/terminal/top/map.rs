@@ -78,7 +78,7 @@ fn of_size(groups: &SeatGroups, size: Size, width: u16) -> SeatLayout {
     layout
 }
 
-/// A row of blocks that is being filled.
+/// A row of blocks being filled.
 struct Shelf {
     x: u16,
     y: u16,

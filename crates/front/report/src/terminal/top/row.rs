@@ -2,7 +2,7 @@
 
 use seatmap_os::Tid;
 
-/// The identity of a row, which is the same in all samples: a thread, or a process in the tree.
+/// The identity of a row, equal in all samples: a thread, or a process in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowId {
     /// Process.

@@ -32,8 +32,8 @@ impl SeatGroup {
 }
 
 impl SeatGroups {
-    /// The measured groups, if any. CPUs outside them are in the kernel's groups: those of a
-    /// package that share an L3 cache.
+    /// The measured groups, if any. Other CPUs are in the kernel's groups: those of a package that
+    /// share an L3 cache.
     pub fn new(topology: &Topology, measured: Option<&[Vec<u32>]>) -> Self {
         let is_measured = measured.is_some();
         let measured = measured.unwrap_or_default();

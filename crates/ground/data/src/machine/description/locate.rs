@@ -31,7 +31,7 @@ fn offset_of(text: &str, dotted: &str) -> Option<usize> {
     for part in dotted.split('.') {
         let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref().as_ref() == part)
         else {
-            // A missing key is reported at the table in which it should be.
+            // A missing key is reported at its table.
             break;
         };
         at = Some(key.span().start);

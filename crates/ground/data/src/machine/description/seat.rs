@@ -60,7 +60,7 @@ fn threads(shape: &MachineShape, core: u32) -> impl Iterator<Item = DescribedPu>
             (None, into_cluster, shape.clusters_share_l2, shape.threads_per_core.get())
         }
     };
-    // A cluster has the number of its first core, which no other cluster can have.
+    // A cluster has its first core's number, which no other can have.
     let cluster = core - into_cluster;
     let die = l3 / shape.l3_per_die;
     let cores_per_node = shape.cores_per_package() / shape.numa_nodes_per_package;

@@ -126,7 +126,7 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
     }
     let quoted: String = cell.chars().take(QUOTED).collect();
     let ns: f64 = cell.parse().map_err(|_| format!("'{quoted}' is not a number"))?;
-    // A number that is too small is read as 0, which is valid on the diagonal.
+    // Too small a number is read as 0, valid on the diagonal.
     let in_range = decimal_number(cell).is_some()
         && (0.0..=MAX_ONE_WAY_NS).contains(&ns)
         && (ns.is_normal() || ns == 0.0 && diagonal);

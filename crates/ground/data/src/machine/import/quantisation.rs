@@ -30,7 +30,7 @@ const LEVEL_SHARE: f64 = 0.02;
 const MIN_PAIRS: usize = 40;
 
 /// Figures in the test, spread evenly over the sorted ones to include all levels; a constant number
-/// keeps the cost the same for any matrix.
+/// keeps the cost constant.
 const SAMPLE: usize = 1000;
 
 /// The factor between tried steps: fine enough for the 50 multiples that a harmful step has below

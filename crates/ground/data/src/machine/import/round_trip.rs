@@ -11,8 +11,8 @@ const EQUAL_SHARE: f64 = 1e-6;
 
 /// Round trips from one-way figures in the same unit; a negative or NaN figure is missing.
 ///
-/// The two directions of a round trip add up. A missing direction is taken to be as long as the
-/// other, so a lower triangle becomes a whole matrix.
+/// The two directions of a round trip add up. A missing one is as long as the other, so a lower
+/// triangle becomes a whole matrix.
 pub fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (Matrix, Vec<ProfileNote>) {
     let mut matrix = Matrix::filled(n, 0.0);
     let mut unknown = 0;

@@ -27,8 +27,8 @@ const MOST_NUMBER: usize = u32::MAX as usize;
 /// Up to this many tasks every number is a task: one that does not occur is a silent rank.
 const SPARSE_FROM: usize = 4096;
 
-/// Whether the first row names the columns of a list of edges. An empty first field makes it the
-/// header of a matrix.
+/// Whether the first row names an edge list's columns. An empty first field makes it a matrix's
+/// header.
 pub fn is_one(text: &str) -> bool {
     let first = rows(text).next().and_then(Result::ok);
     // The first field of a matrix with names is the corner of its two headers.

@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::plan::local_rank::{ALL, LAUNCHERS, OWN};
 
 /// Slurm's number is last, because a batch script and its children have `SLURM_LOCALID=0` too
-/// (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a `SLURM_STEP_ID` as well.
+/// (`sbatch(1)`); only tasks of a step (`srun(1)`) have a `SLURM_STEP_ID`.
 const SLURM: &str = "\
 # srun numbers the tasks of a step; the 0 of a batch script is not a rank.
 [ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || \

@@ -6,7 +6,7 @@ use crate::plan::Plan;
 const PLACING: [&str; 4] = ["OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
 
 /// Lines for `.` and `eval`. The runtimes rank these variables differently, so the others are
-/// unset. One thread per task, because a team of another size would be placed differently.
+/// unset. One thread per task, because another team would be placed differently.
 pub fn lines(plan: &Plan, variables: &[(&str, String)]) -> String {
     let others = PLACING.iter().filter(|name| variables.iter().all(|(set, _)| set != *name));
     let mut text = comment::header(plan) + &format!("unset {}\n", super::joined(others, " "));

@@ -15,8 +15,7 @@
 //! | [`Plan::to_json`](crate::plan::Plan::to_json) | the plan itself | |
 //!
 //! All of them identify PUs by their OS indices. Text from the plan appears only in comments,
-//! without anything that ends a comment, so an exported script runs nothing that the plan's author
-//! wrote.
+//! without anything that ends a comment, so an exported script runs nothing of the plan's author.
 
 mod by_task;
 mod comment;

@@ -33,7 +33,7 @@ fn read(bytes: impl Read) -> Result<FileTree, GatherError> {
     for entry in archive.entries().map_err(broken)? {
         unpacked.add(entry.map_err(broken)?)?;
     }
-    // The checksum is at the end of the stream, where a truncated file lacks it.
+    // The checksum is at the end of the stream: a truncated file lacks it.
     io::copy(&mut limited, &mut io::sink()).map_err(broken)?;
     unpacked.tree()
 }

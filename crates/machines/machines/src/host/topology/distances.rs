@@ -1,7 +1,7 @@
 //! Groups of NUMA nodes that are nearer to each other than to the other nodes.
 //!
 //! PUs do not share these groups as a level, but they order the parts inside: if packages are
-//! linked in pairs, the cores of a pair are numbered one after the other.
+//! linked in pairs, the cores of a pair have adjacent numbers.
 
 use super::nodes::NodeCpus;
 use seatmap_os::CpuSet;
@@ -34,7 +34,7 @@ pub fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     found
 }
 
-/// Whether the distances are the same in both directions, and each node is nearest to itself.
+/// Whether the distances are equal both ways, and each node is nearest to itself.
 fn is_sound(matrix: &[Vec<u64>]) -> bool {
     (0..matrix.len())
         .flat_map(|i| (0..i).map(move |j| (i, j)))

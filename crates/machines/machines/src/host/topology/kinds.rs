@@ -13,8 +13,8 @@ const LISTED: [(&str, CoreKind); 3] = [
     ("sys/devices/cpu_lowpower/cpus", CoreKind::LowPower),
 ];
 
-/// Sets the kind of each PU, and the figures that distinguish kinds. `running` are all PUs of the
-/// machine, because a kind is relative to the others.
+/// Sets the kind of each PU, and the figures that distinguish kinds. `running` are the machine's
+/// PUs, because a kind is relative.
 pub fn add(tree: &FileTree, running: &CpuSet, pus: &mut [Pu]) {
     let speeds = speeds(tree, running);
     let kinds = listed(tree, running).unwrap_or_else(|| kinds_of(&speeds));
@@ -30,7 +30,7 @@ pub fn add(tree: &FileTree, running: &CpuSet, pus: &mut [Pu]) {
     }
 }
 
-/// The kinds in Intel's lists; `None` if there are no lists.
+/// The kinds in Intel's lists; `None` without lists.
 fn listed(tree: &FileTree, running: &CpuSet) -> Option<Vec<Option<CoreKind>>> {
     let lists: Vec<(CpuSet, CoreKind)> =
         LISTED.into_iter().filter_map(|(path, kind)| Some((tree.set(path)?, kind))).collect();

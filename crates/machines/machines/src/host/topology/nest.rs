@@ -188,7 +188,7 @@ impl Nest {
 }
 
 /// Omits a kind of group if its groups hold the same PUs in use as the sets of another kind. In a
-/// partly used machine, a cluster can be all that remains of its package.
+/// partly used machine, only a cluster may remain of a package.
 fn without_needless_groups(
     shared: &[Shared],
     mut kept: HashSet<usize>,

@@ -119,8 +119,8 @@ fn without_overlaps(nodes: Vec<NodeCpus>) -> Vec<NodeCpus> {
         .collect()
 }
 
-/// The other nodes whose CPUs reach this node's memory best (HMAT). Class 1 is only about CPUs,
-/// class 0 also about devices.
+/// The other nodes whose CPUs reach this node's memory best (HMAT). Class 1 covers only CPUs, class
+/// 0 also devices.
 fn initiators<'a>(
     tree: &FileTree,
     os: u32,

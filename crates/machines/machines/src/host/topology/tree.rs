@@ -216,7 +216,7 @@ impl Store {
         let names =
             entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut names: Vec<String> = names.collect();
-        // The order of a folder's names depends on the file system, and numbers depend on it.
+        // Numbers depend on the order of names, and that on the file system.
         names.sort_unstable();
         names
     }
@@ -232,8 +232,8 @@ fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     let mut page = [0; PAGE_BYTES];
-    // A file of sysfs is read at once, and a call for its end would double the calls; a file of
-    // /proc needs several.
+    // A sysfs file is read at once, and a call for its end would double the calls; a /proc file
+    // needs several.
     while bytes.len() < most {
         let read = file.read(&mut page)?;
         bytes.extend_from_slice(&page[..read]);

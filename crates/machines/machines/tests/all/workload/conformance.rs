@@ -33,8 +33,8 @@ fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
 
 #[test]
 fn line_workloads_agree_on_all_testbeds() {
-    // In a round task 0 receives three messages of task 1, which add 1 to the round's number; task
-    // 1 receives one.
+    // In a round task 0 receives three messages of task 1, which add 1 to the round; task 1
+    // receives one.
     let wanted = ["stamps: [8, 8]", "line by line: [3, 3, 3, 3]", "exchanged: [135, 36]"];
     for (name, seats) in
         [("xeon-phi-5110p", [1, 2]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [7, 6])]

@@ -26,7 +26,7 @@ pub enum TraceEventKind {
     Mark,
 }
 
-/// Names may contain line breaks, so an event ends where the next begins; a name is too short to
+/// Names may contain line breaks, so an event ends where the next begins; names are too short to
 /// look like one.
 pub fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;

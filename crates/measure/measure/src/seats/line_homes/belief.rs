@@ -5,7 +5,7 @@ use super::DistanceReading;
 /// On a quiet mesh, visits to one line differ by 1 to 2 ns.
 const VISIT_ERROR_NS: f64 = 1.5;
 /// The share by which all distances may differ from the profile, because clocks follow the load. A
-/// wide guess costs one more visit, and nothing if the clock is unchanged.
+/// wide guess costs one more visit, none if the clock is unchanged.
 const SCALE: f64 = 0.05;
 /// The fewest readings for certainty: a wrong home and another clock can explain two.
 const LEAST_READINGS: u32 = 3;

@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 const MOST: u16 = 256;
 const SIDE: u32 = 24;
 
-/// An example's program. `make test` builds all examples in advance and sets a variable; a single
-/// test builds the one it needs.
+/// An example's program. `make test` builds all in advance and sets a variable; a single test
+/// builds its own.
 fn program(package: &str, name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {

@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 /// attribute.
 pub const DISTANCES_NAME: &str = "CoreDistanceRoundTripPicoseconds";
 
-/// The info of a NUMA node that is there only because hwloc needs one.
+/// The info of a NUMA node present only because hwloc needs one.
 pub(crate) const PLACEHOLDER_INFO: &str = "SeatmapPlaceholder";
 
 /// Reads the text of such a file.
