@@ -1,8 +1,8 @@
 //! Messages between ranks: a length of four bytes, JSON of this length, and a tag.
 //!
-//! The handshake ends with one key per direction. Every message carries a tag, the HMAC-SHA256 (RFC
-//! 2104) of its number in this direction and of its bytes. A changed, repeated, omitted, reordered,
-//! reflected or foreign message has a wrong tag and ends the connection.
+//! The handshake ends with one key per direction. Every message carries a tag, the HMAC-SHA256
+//! (RFC 2104) of its number in this direction and of its bytes. A changed, repeated, omitted,
+//! reordered, reflected or foreign message has a wrong tag and ends the connection.
 //!
 //! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret and the ranks
 //! already share a key. HMAC uses the handshake's hash function; Noise would add a cipher and an
