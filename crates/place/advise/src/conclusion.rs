@@ -1,5 +1,6 @@
-//! Strongest causes first: a quota, a neighbour or a client precludes advice about seats. Only a
-//! wrong setting, or a trial that showed better seats, leads to *do this*, never a model.
+//! The strongest causes come first, so that a quota, a neighbour or a client precludes advice about
+//! seats. Only a wrong setting, or a trial that showed better seats, leads to *do this*, never a
+//! model.
 
 use self::Confidence::{High, Low, Medium};
 use crate::evidence::{Evidence, NoTrial};

@@ -16,7 +16,7 @@ const FURTHER_SECONDS: f64 = 0.1;
 /// Further searches per requested candidate.
 const SEARCHES_EACH: u64 = 2;
 
-/// A placement with its cost.
+/// A placement with its cost by the request's objective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementCandidate {
     /// `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order` or `bad`.

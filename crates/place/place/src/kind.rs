@@ -32,8 +32,8 @@ impl PlaceRequest<'_> {
         self.use_only(chosen, || format!("a CPU of kind {}", kind.word()))
     }
 
-    /// Restricts it to the fastest group of PUs of one kind, within 5 %, with a core for each task,
-    /// or else a PU. Returns whether each gets a core.
+    /// Restricts the request to the fastest group of PUs of one kind, within 5 %, with a core for
+    /// each task, or else a PU. Returns whether each gets a core.
     ///
     /// # Errors
     /// There are too few equal PUs, or a task is fixed on another one.

@@ -166,7 +166,8 @@ impl PlaceRequest<'_> {
             })
     }
 
-    /// The remarks in reading order. Searching with the other use of SMT takes a part of `time`.
+    /// The remarks on an answer, in reading order. Searching with the other use of SMT takes a part
+    /// of `time`.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -287,7 +288,7 @@ impl PlaceRequest<'_> {
         (unknown > 0).then_some(PlacementRemark::EqualityUnknown { unknown, cpus: cpus.len() })
     }
 
-    /// Their distance is a hypervisor's time slice, and their tasks never run at once.
+    /// Stacked CPUs have a hypervisor's time slice as distance; their tasks never run at once.
     fn stacked(&self, plan: &Plan) -> Option<PlacementRemark> {
         let distance = self.profile.core_distance.as_ref()?;
         let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();
@@ -302,7 +303,7 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// Given each core's hardware threads, most first.
+/// The fewest cores with several tasks, given each core's hardware threads, most first.
 fn least_sharing(threads: &[usize], tasks: usize) -> usize {
     let all: usize = threads.iter().sum();
     let mut rest = tasks.saturating_sub(threads.len());

@@ -99,8 +99,8 @@ pub enum PlaceMethod {
 }
 
 impl<'a> PlaceRequest<'a> {
-    /// By distance and bytes on all PUs, for one second on one thread; by wakeups if the pattern
-    /// was observed by them and the machine's are known.
+    /// A request by distance and bytes on all PUs, for one second on one thread; by wakeups if the
+    /// pattern was observed by them and the machine's are known.
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
         PlaceRequest {
             profile,
@@ -162,8 +162,8 @@ impl<'a> PlaceRequest<'a> {
         })
     }
 
-    /// One per core for one task per core. Sections use up the only kind of zone, so with them one
-    /// task per group means one PU per group.
+    /// The usable PUs: one per core for one task per core. Sections use up the only kind of zone,
+    /// so with them one task per group means one PU per group.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
         let pus = match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {

@@ -69,7 +69,7 @@ fn divided(
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// In multiples of the largest distance.
+/// Crossings decide first: in multiples of the largest distance.
 const CROSSING: f32 = 1000.0;
 
 fn shares(

@@ -38,8 +38,9 @@ pub struct Solved {
     pub method: String,
 }
 
-/// By weight x distance: by V-cycles if PUs have several slots, by annealing if many slots form
-/// groups or there are thousands, otherwise by the portfolio, with a proof for few tasks.
+/// The cheapest placement by weight x distance: by V-cycles if PUs have several slots, by annealing
+/// if many slots form groups or there are thousands, otherwise by the portfolio, with a proof for
+/// few tasks.
 pub fn cheapest(
     problem: &Problem,
     lower_bound: f64,

@@ -161,7 +161,7 @@ impl<'a> DeadlineWatch<'a> {
         DeadlineWatch { limit, steps_a_look, steps: 0, is_late: false }
     }
 
-    /// Counts a step; whether time was up at the latest reading.
+    /// Counts a step, and returns whether time was up at the latest reading.
     pub fn is_late(&mut self) -> bool {
         if self.steps.is_multiple_of(self.steps_a_look) {
             self.is_late = self.is_late || self.limit.is_late();

@@ -6,7 +6,7 @@ use seatmap_data::statistics::Xoshiro;
 /// Always makes the best swap that does not undo a recent one, even at a loss (Taillard 1991, with
 /// tenure 0.9 n to 1.1 n and forced diversification).
 ///
-/// On matrices without structure it beats kicks.
+/// On matrices without structure it beats kicks. The engine keeps the last state.
 pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     let n = engine.items();
     let mut best = engine.solution();

@@ -161,7 +161,7 @@ impl SearchEngine for Tour<'_> {
         &self.slot_of
     }
 
-    /// Few exchanges suffice (Martin, Otto & Felten 1991).
+    /// Few exchanges disturb a tour enough (Martin, Otto & Felten 1991).
     fn strengths(&self) -> Range<usize> {
         1..4
     }

@@ -12,7 +12,7 @@ pub struct CutGraph {
     pub bias: Vec<f64>,
 }
 
-/// Nodes that were merged on one side.
+/// Merges nodes of at most `largest` items, on one side.
 pub struct JoinedNodes<'a> {
     graph: &'a CutGraph,
     largest: u32,

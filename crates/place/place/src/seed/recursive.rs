@@ -45,7 +45,7 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
     lawful(problem, middle_of)
 }
 
-/// In the order of repeated bisection: neighbours are near.
+/// Slots in the order of repeated bisection: neighbours are near.
 pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
     let mut order: Vec<u32> = Vec::with_capacity(problem.slots());
     let mut open = vec![(0..problem.slots() as u32).collect::<Vec<_>>()];

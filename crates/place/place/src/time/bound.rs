@@ -9,8 +9,8 @@ const MOST_LOOKS: usize = 1 << 26;
 /// With more cells, tasks are not matched with PUs.
 const MOST_CELLS: usize = 1 << 20;
 
-/// In nanoseconds: the larger of the total work divided by the cores' joint speed, and the best
-/// matching of tasks with own seats and the cheapest messages there.
+/// A lower bound in nanoseconds: the larger of the total work divided by the cores' joint speed,
+/// and the best matching of tasks with own seats and the cheapest messages there.
 pub fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
     let tasks = model.tasks();

@@ -11,7 +11,8 @@ pub const MOST_TASKS: usize = 9;
 
 const BETTER: f64 = 1.0 - 1e-9;
 
-/// `None` if the limit ended the search. Each visit of a partial placement counts as a kick.
+/// A placement that no other beats; `None` if the limit ended the search. Each visit of a partial
+/// placement counts as a kick.
 pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();

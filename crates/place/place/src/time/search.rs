@@ -10,7 +10,7 @@ pub type NamedStart = (Vec<usize>, &'static str);
 
 pub type Searched = (Score, Vec<usize>, &'static str);
 
-/// Half of the kicks go to the better half, the rest to the best.
+/// Descends from all starts. Half of the kicks go to the better half, the rest to the best.
 pub fn search(
     model: &TimeModel,
     starts: &[NamedStart],

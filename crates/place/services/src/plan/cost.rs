@@ -27,8 +27,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 /// The share of a CPU's time lost if two services' threads take turns with cold caches. Li, Ding &
-/// Shen 2007 found tens of microseconds to a millisecond per switch; 100 us in turns of 3 ms are 3
-/// %.
+/// Shen 2007 found tens of microseconds to a millisecond per switch; 100 us in turns of 3 ms are
+/// 3 %.
 const SHARING: f64 = 0.03;
 
 /// The share of a busy CPU lost to a neighbour in the last-level cache. Lo et al. 2015 (Heracles,
