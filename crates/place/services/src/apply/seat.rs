@@ -65,6 +65,7 @@ struct PlannedSeat<'a> {
     changes: Vec<SettingChange>,
 }
 
+/// Every change is in the journal before it is made.
 struct ServiceSite<'a> {
     host: &'a ServicesHost,
     journal: CellJournal,
