@@ -8,9 +8,9 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::process::{Command, Output};
 
-/// Options for a small independent library, which aborts instead of unwinding, and whose functions
-/// are looked up at their first call. Before glibc 2.34 a program without libdl has no dlsym(3),
-/// and never calls it.
+/// Options for a small independent library, which aborts instead of unwinding, and looks up
+/// functions at their first call. Before glibc 2.34 a program without libdl has no dlsym(3), and
+/// never calls it.
 const OPTIONS: [&str; 16] = [
     "--crate-name=seatmap_mpi",
     "--crate-type=cdylib",

@@ -14,7 +14,7 @@ pub fn step_aside(root: &Root, cpus: &CpuSet) -> SteppedAside {
     SteppedAside(threads.iter().filter_map(|thread| moved(thread.tid, cpus)).collect())
 }
 
-/// Moves a thread off these CPUs; returns its former mask.
+/// Returns the former mask.
 fn moved(tid: Tid, cpus: &CpuSet) -> Option<(Tid, CpuSet)> {
     let before = kept_masks::to_put_back(tid).ok().filter(|mask| mask.meets(cpus))?;
     // The kernel refuses an empty mask, and one outside the thread's cpuset.

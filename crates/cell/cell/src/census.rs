@@ -9,8 +9,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The environment variable with a program's cell. Threads in a cell's group without it do not
-/// belong to the cell.
+/// The environment variable with a program's cell. Threads in its group without it do not belong to
+/// the cell.
 pub const VARIABLE: &str = "SEATMAP_CELL";
 
 /// Reused numbers could form a circle.
@@ -27,14 +27,14 @@ const PROGRAMS: &[u8] = b"seatmap";
 /// Threads outside a cell that may run on its CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stragglers {
-    /// Number of threads bound there by the kernel.
+    /// Threads bound there by the kernel.
     pub bound: usize,
     /// All other threads.
     pub free: Vec<ThreadStat>,
 }
 
 impl Stragglers {
-    /// The processes of unbound threads, by number and name.
+    /// Unbound threads' processes, by number and name.
     pub fn processes(&self, root: &Root) -> Vec<String> {
         let pids: BTreeSet<Tid> = self.free.iter().map(|task| task.pid).collect();
         pids.into_iter()
@@ -82,8 +82,8 @@ pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
         || line_of(root, pid).any(|pid| task::environment(root, pid).contains(&variable))
 }
 
-/// Whether a process's origin is unknown: it is younger than the cell, has no readable environment,
-/// and its parent has exited, like a daemon started in a cell.
+/// Whether a process's origin is unknown: it is younger than the cell, without a readable
+/// environment or living parent, like a daemon started in a cell.
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
     process.is_some_and(|process| {
@@ -104,7 +104,7 @@ fn parent(root: &Root, pid: Tid) -> Option<Tid> {
 
 /// Records a control group's journal in the group, if the file system can.
 pub fn mark(root: &Root, group: &str, journal: &Path) {
-    // The journal lists the group too, so this may fail.
+    // This may fail: the journal lists the group too.
     let _ = attribute::set(&root.path(group), NOTE, journal.as_os_str().as_bytes());
 }
 

@@ -6,7 +6,7 @@ use seatmap_os::{CpuSet, Tid, affinity};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The kind of a changed setting: how to compare values and undo the change.
+/// How to compare a setting's values and undo its change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingKind {
@@ -46,17 +46,17 @@ impl SettingKind {
 /// A change, recorded before it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingChange {
-    /// The kind of setting.
+    /// Its kind.
     pub what: SettingKind,
     /// The file, folder or thread.
     pub path: String,
-    /// Value before the change.
+    /// Value before.
     pub old: String,
-    /// Value after the change.
+    /// Value after.
     pub new: String,
     /// The thread's start in clock ticks after the boot, because its number may be reused, though
-    /// not within a tick: the kernel first assigns all other numbers. A journal's thread line
-    /// without this is ignored.
+    /// not within a tick: the kernel first assigns all others. Thread lines without this are
+    /// ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ticks: Option<u64>,
 }

@@ -2,8 +2,8 @@
 //!
 //! The criteria in order: few unmovable interrupts; little time stolen by a hypervisor; not the
 //! core of CPU 0, which keeps the kernel's time and starts other CPUs; whole cores, because a busy
-//! neighbour on the same core always disturbs; short core distances, if known. Present load does
-//! not count, because programs will leave.
+//! neighbour on a core disturbs; short core distances, if known. Present load does not count,
+//! because programs will leave.
 
 use crate::{CellError, CellHost, Name};
 use seatmap_data::machine::Profile;
@@ -11,20 +11,20 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, irq, layout};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Facts about the CPUs to choose from.
+/// Facts about candidate CPUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CpuChoice {
     /// Free CPUs.
     pub free: CpuSet,
-    /// Cores that together contain every free CPU.
+    /// Cores that contain every free CPU.
     pub cores: Vec<CpuSet>,
-    /// Number of unmovable interrupts by CPU.
+    /// Unmovable interrupts by CPU.
     pub unmovable: BTreeMap<u32, usize>,
     /// Stolen time in percent by CPU; 0 if unknown.
     pub steal_percent: BTreeMap<u32, f64>,
 }
 
-/// Differences in stolen time below the resolution of a measurement: one tick in 0.25 s.
+/// Differences below a measurement's resolution: one tick in 0.25 s.
 const SAME_STEAL: f64 = 2.0;
 
 impl CpuChoice {
@@ -44,8 +44,8 @@ impl CpuChoice {
         })
     }
 
-    /// Reads this computer for a new cell. Checks the name first, because testing interrupts takes
-    /// time.
+    /// Like [`CpuChoice::of_host`], for a new cell. Checks the name first, because testing
+    /// interrupts takes time.
     ///
     /// # Errors
     /// [`CellError::NameTaken`], and as [`CpuChoice::of_host`].

@@ -2,7 +2,7 @@
 //!
 //! Run folders can differ, or be deleted while a cell exists. So each cell's CPUs, journal path and
 //! changes are also in an extended attribute of the folder where control groups are mounted: it is
-//! root's, disappears at reboot, and has the lock of all programs that create cells.
+//! root's, disappears at reboot, and has the common lock.
 
 use crate::settings_lock::FOLDER;
 use crate::{CellJournal, CellJournalHeader, JournalEntry, Name, SettingChange, SettingKind};
@@ -23,7 +23,7 @@ pub struct CellClaim {
     pub journal: PathBuf,
     /// The journal's first line.
     pub header: CellJournalHeader,
-    /// The most frequent change of a mask, old and new; such threads are not listed.
+    /// The most frequent change of masks, old and new; such threads are not listed.
     pub crowd: Option<(String, String)>,
     /// All other changes.
     pub changes: Vec<SettingChange>,
@@ -66,7 +66,7 @@ impl CellClaim {
         attribute::set(&root.path(FOLDER), &name(&self.header.cell), &serde_json::to_vec(self)?)
     }
 
-    /// The existing records that only root or this user can have written.
+    /// The records that only root or this user can have written.
     pub fn all(root: &Root) -> Vec<CellClaim> {
         let folder = root.path(FOLDER);
         if !is_trusted(&folder) {

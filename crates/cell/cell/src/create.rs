@@ -136,7 +136,7 @@ fn build(
             }
             Err(error) => degraded.push(format!("{backend}: {}", cause(&error))),
         }
-        // A failed backend must not affect the next one.
+        // A failed backend must not affect the next.
         host.dismantle(&request.name)?;
     }
     Err(CellError::NotReached { level: request.require, reasons: degraded })

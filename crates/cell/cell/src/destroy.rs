@@ -8,7 +8,7 @@ use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, group};
 
-/// Undoes a cell, and moves programs out alive. Returns the settings that could not be restored.
+/// Undoes a cell, and moves programs out alive. Returns what could not be restored.
 ///
 /// # Errors
 /// No cell has this name, or a journal cannot be read or written.
@@ -38,9 +38,9 @@ pub(crate) fn destroy_beside(
 /// The result of [`restore`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// Number of undone cells.
+    /// Undone cells.
     pub cells: usize,
-    /// Those that had no journal, with the source used instead.
+    /// Those without a journal, with the source used instead.
     pub lost: Vec<String>,
     /// Settings that could not be restored.
     pub left: Vec<Left>,
@@ -125,7 +125,7 @@ fn orphans(host: &CellHost) -> Result<Vec<String>, FileError> {
     Ok(found)
 }
 
-/// A group with a journal belongs to another run folder, with the rest next to it.
+/// A group with a journal belongs to another run folder.
 fn orphans_in(host: &CellHost, base: &str) -> Result<Vec<String>, FileError> {
     let (cells, others): (Vec<String>, Vec<String>) =
         host.root.folders(base)?.into_iter().partition(|name| is_cell(name));

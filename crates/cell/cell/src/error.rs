@@ -9,7 +9,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::root::FileError;
 use std::io;
 
-/// Why a cell could not be created, found or undone.
+/// The error of a cell's command.
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
     /// No cell has this name.
@@ -31,7 +31,7 @@ pub enum CellError {
         /// The online CPUs.
         online: CpuSet,
     },
-    /// Another cell has some of the CPUs, or the name in another run folder: a sentence.
+    /// Another cell has a CPU, or the name in another run folder: a sentence.
     #[error("{0}")]
     Taken(String),
     /// No CPU would be left for the rest of the system.
@@ -85,10 +85,10 @@ pub enum CellError {
     /// The host refused a change.
     #[error(transparent)]
     File(#[from] FileError),
-    /// This user has no folder of journals and records.
+    /// This user has no run folder.
     #[error(transparent)]
     NoFolder(NoFolder),
-    /// The folder of journals and records failed.
+    /// The run folder failed.
     #[error("cannot access the state of cells")]
     Remembering(#[source] io::Error),
 }
@@ -103,7 +103,7 @@ impl From<io::Error> for CellError {
 }
 
 impl CellError {
-    /// The error for a conflict with a cell without a record in this folder.
+    /// A conflict with a cell without a record in this folder.
     pub(crate) fn of_claim(claim: &CellClaim) -> Self {
         let cell = &claim.header.cell;
         let cpus = claim.header.set().named();

@@ -14,11 +14,10 @@ use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::io;
 use std::time::Duration;
 
-/// The longest sleep with a lease, because the clock of a sleep stops while the computer is
-/// suspended.
+/// The longest sleep with a lease, because a sleep's clock stops while the computer is suspended.
 const LONGEST_SLEEP_S: u64 = 60;
 
-/// For how long changes are to stay, by their record.
+/// The term of changes, by their record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseTerm {
     /// Seconds until they are undone; `None` if they have no lease.
@@ -52,7 +51,7 @@ pub trait GuardedHost {
     fn term(&self, name: &Name) -> Option<LeaseTerm>;
 
     /// Undoes the changes of this name and removes their journal. The caller holds the lock.
-    /// Returns the settings that could not be restored.
+    /// Returns what could not be restored.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -89,8 +88,7 @@ pub trait GuardedHost {
     }
 
     /// Undoes unfinished changes of dead programs, ends expired leases without a guardian, and
-    /// posts missing guardians. The caller holds the lock. Returns the settings that could not be
-    /// restored.
+    /// posts missing guardians. The caller holds the lock. Returns what could not be restored.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -120,9 +118,8 @@ pub trait GuardedHost {
     }
 
     /// Undoes the changes of this name at a user's request. The caller holds the lock. A new
-    /// guardian is posted first, because the old one could exit with the lease in the middle. It
-    /// stays for masks that lack CPUs, including those in `beside`, which are returned with the
-    /// others.
+    /// guardian is posted first, because the old one could exit with the lease meanwhile. It stays
+    /// for masks that lack CPUs, including those in `beside`, which are also returned.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -147,7 +144,7 @@ pub fn serve<H: GuardedHost>(host: &H, name: &Name) -> Result<(), H::Error> {
     // Another guardian holds the lock.
     let Some(held) = host.run().guard(name)? else { return Ok(()) };
     let owed = guard(host, name)?;
-    // Released, because new changes of this name may be made while masks wait for CPUs.
+    // New changes of this name may be made while masks wait for CPUs.
     drop(held);
     OwedMasks::give(&mut RunningKernel, owed).wait();
     Ok(())
@@ -181,8 +178,8 @@ fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Er
     Ok(owed)
 }
 
-/// Undoes the changes when their lease ends, unless a command undoes them first and ends this
-/// process. Returns the settings that could not be restored.
+/// Undoes the changes when their lease ends, unless a command does so first and ends this process.
+/// Returns what could not be restored.
 fn stay<H: GuardedHost>(host: &H, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, H::Error> {
     loop {
         let left_s = left_s(host, name);
@@ -195,7 +192,7 @@ fn stay<H: GuardedHost>(host: &H, name: &Name, kept: Option<Kept>) -> Result<Vec
         }
         if left_s == Some(0) {
             let _lock = host.run().lock_at_last()?;
-            // They may have been remade or renewed while this process waited for the lock.
+            // They may have been remade or renewed meanwhile.
             if self::left_s(host, name) == Some(0) {
                 drop(kept);
                 return host.end(name);

@@ -24,7 +24,7 @@ pub struct CellHost {
 }
 
 impl CellHost {
-    /// The computer that runs this program.
+    /// This computer.
     ///
     /// # Errors
     /// The folder of records and journals is unavailable.
@@ -52,8 +52,7 @@ impl CellHost {
         Ok(left)
     }
 
-    /// The existing cells, oldest first. Without the lock, cells being created or undone are
-    /// missing.
+    /// The existing cells, oldest first. Without the lock, changing ones are missing.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -69,8 +68,8 @@ impl CellHost {
             .collect()
     }
 
-    /// Trusted journals of other folders' cells, needed if two cells have changed the same setting;
-    /// the [lock](crate::settings_lock) is common.
+    /// Trusted journals of other folders' cells, needed if two have changed the same setting; the
+    /// [lock](crate::settings_lock) is common.
     fn journals_elsewhere(&self) -> Vec<CellJournal> {
         self.foreign()
             .iter()

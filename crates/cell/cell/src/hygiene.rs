@@ -11,7 +11,7 @@ use seatmap_os::{CpuSet, Root, irq};
 /// `Documentation/admin-guide/sysctl/vm.rst`): ten times as in tuned's low-latency profiles.
 pub(crate) const STAT_INTERVAL_S: &str = "120";
 
-/// Moves other work away. Returns the interrupts that still arrive.
+/// Moves other work away. Returns interrupts that still arrive.
 ///
 /// # Errors
 /// [`SiteError`]: the journal cannot be written, or the interrupts cannot be listed.

@@ -1,7 +1,7 @@
 //! A cell's journal: every change is recorded before it is made.
 //!
-//! It is a file of JSON lines, each flushed before its change, so any program can undo a dead
-//! writer's changes in reverse order. A truncated line's change was not made.
+//! It has JSON lines, each flushed before its change, so any program can undo a dead writer's
+//! changes in reverse order. A truncated line's change was not made.
 
 use crate::{Name, SettingChange, SettingKind, fault};
 use rustix::fs::FallocateFlags;
@@ -90,7 +90,7 @@ struct Stamped {
     line: JournalEntry,
 }
 
-/// The journal of one cell.
+/// A cell's journal.
 #[derive(Clone, Debug)]
 pub struct CellJournal {
     /// Its path.
@@ -98,9 +98,9 @@ pub struct CellJournal {
     boot_id: String,
     /// Its cell.
     pub header: CellJournalHeader,
-    /// The changes, in order.
+    /// Changes, in order.
     pub changes: Vec<SettingChange>,
-    /// The cell's stage.
+    /// Its stage.
     pub stage: CellStage,
     /// Damaged lines, whose changes are lost.
     pub lost: usize,

@@ -1,8 +1,8 @@
 //! Quiet partitions of this computer, created on demand and always undone, even after a crash.
 //!
 //! A *cell* is a set of CPUs without other threads, interrupts and kernel work. Creating one
-//! changes dozens of settings. Every change is first recorded in a journal, so any program that
-//! finds a dead writer's journal restores everything.
+//! changes dozens of settings. Each change is first recorded in a journal, from which any program
+//! can undo a dead writer's changes.
 //!
 //! | module | contents |
 //! |---|---|

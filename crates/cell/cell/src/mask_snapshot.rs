@@ -2,8 +2,8 @@
 //!
 //! When a version 2 partition is created or removed, kernels before 6.3 set each mask in the root
 //! cpuset to the online CPUs. So offline CPUs disappear from hundreds of masks in no journal. This
-//! module reads all masks first, and collects the CPUs that are offline meanwhile. Each thread gets
-//! back those of its CPUs, unless it has chosen another mask.
+//! module reads all masks first, and collects CPUs offline meanwhile. Each thread gets its own
+//! back, unless it has chosen another mask.
 //!
 //! This process's mask shows CPUs that were offline only between two checks.
 
@@ -32,8 +32,7 @@ pub struct LostCpus {
 }
 
 impl MaskSnapshot {
-    /// Reads all masks, if the kernel forgets CPUs. `expected` computes a thread's mask after the
-    /// change.
+    /// Reads all masks, if the kernel forgets CPUs. `expected` computes a mask after the change.
     pub fn take(root: &Root, expected: impl Fn(&CpuSet) -> CpuSet) -> Self {
         if !affinity::forgets_offline() {
             return MaskSnapshot::default();
@@ -65,8 +64,7 @@ impl MaskSnapshot {
         &self.away
     }
 
-    /// The threads that lost CPUs, except those in a journal. `open` are the CPUs outside all
-    /// cells.
+    /// The threads that lost CPUs, except journaled ones. `open` are the CPUs outside all cells.
     pub fn lost(&mut self, open: &CpuSet, noted: &[SettingChange]) -> Vec<LostCpus> {
         self.look();
         if self.away.is_empty() {

@@ -63,8 +63,7 @@ pub struct Kept {
     _mapping: Mapping,
 }
 
-/// Checks that enough memory is free for this and other programs. Otherwise the kernel would turn
-/// all of it into huge pages.
+/// Checks that enough memory is free. Otherwise the kernel would turn all of it into huge pages.
 ///
 /// # Errors
 /// Too little is free.
@@ -160,7 +159,7 @@ impl Kept {
     }
 }
 
-/// Zeroes a cell's memory. Ownerless memory is already gone.
+/// Zeroes a cell's memory, unless it is gone.
 ///
 /// # Errors
 /// It exists but cannot be mapped.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// The default name.
 pub const USUAL: &str = "cell";
 
-/// Longest name in bytes; it becomes part of file names, which the kernel limits to 255 bytes.
+/// Longest name in bytes; the kernel limits file names to 255 bytes.
 const LONGEST: usize = 64;
 
 /// A cell's name: letters, digits, `-`, `_` and `.`, starting with a letter or digit, because it

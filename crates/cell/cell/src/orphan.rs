@@ -10,7 +10,7 @@ pub fn cpus_of(root: &Root, group: &str) -> CpuSet {
     root.cpus(&format!("{group}/cpuset.cpus")).unwrap_or_default()
 }
 
-/// For when every cell has ended. Returns settings that could not be restored.
+/// For when every cell has ended. Returns what could not be restored.
 pub fn put_back(root: &Root, layout: &CpusetMounts, cell: &CpuSet, online: &CpuSet) -> Vec<Left> {
     let narrow = online.without(cell);
     let mut left = Vec::new();

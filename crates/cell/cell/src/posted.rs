@@ -19,8 +19,7 @@ pub fn post(keeper: &GuardianCommand, name: &Name) -> Result<Guardian, CellError
     Guardian::post(command).map_err(CellError::Guardian)
 }
 
-/// Ends a guardian, unless masks lack offline CPUs: then it stays, and they name it as their
-/// waiter.
+/// Ends a guardian, unless masks lack offline CPUs: then they name it as their waiter.
 pub fn dismiss(posted: Guardian, left: Vec<Left>) -> Vec<Left> {
     match posted.dismiss(Left::owed(&left)) {
         Some(waiter) => left.into_iter().map(|one| one.waited_for(waiter)).collect(),

@@ -129,8 +129,8 @@ impl RunFolder {
         Ok(Lock { _file: file, _still: crate::settings_lock::take()? })
     }
 
-    /// Like [`RunFolder::lock`], without a time limit: for background processes, which no user can
-    /// retry.
+    /// Like [`RunFolder::lock`], without a time limit: for background processes, which cannot be
+    /// retried.
     ///
     /// # Errors
     /// As [`RunFolder::lock`].

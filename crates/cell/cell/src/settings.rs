@@ -23,8 +23,7 @@ pub(crate) fn value(root: &Root, path: &str) -> Result<String, FileError> {
     }
 }
 
-/// The configured size of a pool of huge pages, without the kernel's temporary ones
-/// (`surplus_hugepages`).
+/// The configured size of a pool of huge pages, without temporary ones (`surplus_hugepages`).
 pub(crate) fn pages(root: &Root, path: &str) -> Option<u64> {
     let surplus = path
         .strip_suffix("nr_hugepages")

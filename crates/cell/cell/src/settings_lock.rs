@@ -1,7 +1,7 @@
 //! A lock that lets one program at a time try or change settings.
 //!
-//! Otherwise two programs that restore values could undo a third one's changes. It is an advisory
-//! lock (flock(2)) on the folder where control groups are mounted, which exists wherever cells do.
+//! Otherwise two programs that restore values could undo a third one's changes. It is advisory
+//! (flock(2)), on the folder where control groups are mounted, which exists wherever cells do.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The locked folder.
 pub const FOLDER: &str = "/sys/fs/cgroup";
 
-/// Attempts and their interval: other processes hold the lock for milliseconds.
+/// Attempts and their interval: others hold the lock for milliseconds.
 const TRIES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -20,7 +20,7 @@ pub struct SettingsLock(
     #[expect(dead_code, reason = "closing the file gives the lock back")] Option<File>,
 );
 
-/// Takes the lock, waiting for up to two seconds. Without the folder, there is nothing to lock.
+/// Takes the lock, waiting for up to two seconds. Does nothing without the folder.
 ///
 /// # Errors
 /// `WouldBlock` if another process holds it for so long.

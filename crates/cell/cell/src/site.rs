@@ -6,7 +6,7 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid};
 use std::io;
 
-/// The host during changes for one cell.
+/// The host with one cell's journal.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The host's files.

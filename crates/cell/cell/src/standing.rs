@@ -6,7 +6,7 @@ use seatmap_os::{CpuSet, boot};
 use std::collections::BTreeMap;
 
 /// The CPUs of each existing cell by name: root's cells of all run folders and this user's own, as
-/// far as readable. Changes nothing.
+/// far as readable.
 pub fn standing(root: &Root) -> BTreeMap<String, CpuSet> {
     let claims = CellClaim::all(root).into_iter().filter(|claim| !claim.has_lost_its_journal());
     let mut cells: BTreeMap<String, CpuSet> =

@@ -1,7 +1,7 @@
 //! Moves this process into a cell and back.
 //!
-//! For programs that request a cell themselves, through a library. A thread renews the cell's short
-//! lease. After a kill, the guardian undoes the cell when the lease expires.
+//! For programs that request a cell through a library. A thread renews the cell's short lease.
+//! After a kill, the guardian undoes the cell when the lease expires.
 
 use crate::destroy::destroy_beside;
 use crate::renew::renew;
@@ -16,7 +16,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// This process's stay in a cell. Also ends when dropped.
+/// A stay, which also ends when dropped.
 #[derive(Debug)]
 pub struct Stay(Option<Inside>);
 
@@ -35,7 +35,7 @@ struct Home {
     masks: Vec<(Tid, CpuSet)>,
 }
 
-/// The thread that renews a cell's lease until its channel closes.
+/// Renews a cell's lease until its channel closes.
 #[derive(Debug)]
 pub struct Renewal {
     end: Sender<()>,
@@ -46,8 +46,8 @@ impl Stay {
     /// Lease in seconds for a cell whose creator stays in it.
     pub const LEASE_S: u64 = 60;
 
-    /// Moves this process with all its threads into a cell that it created. If this fails, undoes
-    /// the cell.
+    /// Moves this process with all its threads into a cell that it created. Undoes the cell on
+    /// failure.
     ///
     /// # Errors
     /// [`CellError::Enter`]: a thread cannot get the cell's CPUs; [`CellError::File`]: the group
@@ -66,7 +66,7 @@ impl Stay {
         Ok(Stay(Some(Inside { host, name, home, renewal })))
     }
 
-    /// Moves this process out and undoes the cell. Returns the settings that could not be restored.
+    /// Moves this process out and undoes the cell. Returns what could not be restored.
     ///
     /// # Errors
     /// As [`crate::destroy()`].
@@ -158,8 +158,8 @@ fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), Fi
 }
 
 impl Renewal {
-    /// Renews this lease, in seconds, twice before it expires. In the cell, the thread runs on its
-    /// CPUs for a millisecond per renewal.
+    /// Renews this lease, in seconds, twice before it expires. The thread runs on the cell's CPUs
+    /// for a millisecond per renewal.
     ///
     /// # Errors
     /// The thread cannot start.

@@ -2,8 +2,7 @@
 //! since.
 //!
 //! Cells may end in any order. If a younger cell has changed the same path, its journal gets the
-//! older value to restore (it is *rebased*), and the path keeps the value that the younger cell
-//! needs.
+//! older value to restore (it is *rebased*), and the path keeps the younger cell's value.
 
 mod forgotten;
 mod heirs;
@@ -32,7 +31,7 @@ const ROUNDS: u32 = 4;
 /// Undoes and removes a journal. Returns the settings that could not be restored; the journal is
 /// removed even then, or another program's change would keep it forever. `others` are the other
 /// cells' journals, oldest first. Undoing needs only disk space reserved by younger cells. It
-/// writes only [settings] that cells change.
+/// writes only cells' [settings].
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
@@ -100,7 +99,7 @@ fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
     refused.into_iter().map(|change| Left::new(change.path, why.clone())).collect()
 }
 
-/// Reports changes on damaged lines, which cannot be undone.
+/// Reports changes on damaged lines.
 pub fn lost(journal: &CellJournal) -> Option<Left> {
     let are = agreeing(journal.lost, "is", "are");
     let why = format!(
@@ -160,8 +159,8 @@ fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
 }
 
 /// Masks from the cell for threads with default masks, and the former masks. A thread created since
-/// inherited such a mask, even if an offline CPU has returned. The kernel itself restores masks of
-/// all CPUs, but not those without the CPUs of `isolcpus=`.
+/// inherited one, even if an offline CPU has returned. The kernel itself restores masks of all
+/// CPUs, but not those without the CPUs of `isolcpus=`.
 fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
     let masks = journal.changes.iter().filter(|change| change.is_new_mask());
     masks
@@ -246,7 +245,7 @@ pub fn refusal(change: &SettingChange, put: Result<(), FileError>) -> Option<Lef
     left(change, error.source.to_string())
 }
 
-/// A setting that another program has changed since.
+/// A setting changed since by another program.
 pub fn overwritten(change: &SettingChange, current: &str) -> Option<Left> {
     left(change, format!("another program changed it to '{current}'; it was '{}'", change.old))
 }
@@ -256,7 +255,7 @@ fn left(change: &SettingChange, why: String) -> Option<Left> {
 }
 
 /// Before 6.2, a change of its cpuset resets a thread's mask to all CPUs, even offline ones. CPUs
-/// that were `away` meanwhile may be missing.
+/// `away` meanwhile may be missing.
 fn was_widened(change: &SettingChange, current: &str, open: &CpuSet, away: &CpuSet) -> bool {
     let away = away.with(&affinity::offline());
     change.what == SettingKind::Affinity
@@ -338,8 +337,8 @@ fn rebase(
         ours.push(found.new.clone());
         let new = change.what.narrowed(&value, &cpus, open).unwrap_or_else(|| found.new.clone());
         // Written before any change. If this fails, the next command continues from this cell's
-        // journal. Without this line, the younger cell would restore a value that excludes all
-        // programs from an ended cell's CPUs.
+        // journal. Otherwise the younger cell would restore a value that excludes all programs from
+        // an ended cell's CPUs.
         let path = change.path.clone();
         heir.append(&[JournalEntry::Rebase { path, old: value, new: new.clone() }])?;
         value = new;
@@ -380,7 +379,7 @@ fn narrow_again(root: &Root, other: &CellJournal, open: &CpuSet, away: &CpuSet) 
 }
 
 /// Gives threads created during the cell's life their creators' masks, and adds them to `widened`.
-/// Returns threads that may have inherited or chosen their mask.
+/// Returns unclear ones.
 fn widen_heirs(
     root: &Root,
     journal: &CellJournal,

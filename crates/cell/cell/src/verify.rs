@@ -7,7 +7,7 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::task::{self, ThreadStat};
 use seatmap_os::{Tid, group, irq, layout};
 
-/// Limit on named threads; of others, the number is reported.
+/// Limit on named threads; others are counted.
 const MOST_NAMED: usize = 4;
 
 /// A cell's faults, one per line; empty if there are none.
@@ -42,7 +42,7 @@ pub fn examine(host: &CellHost, name: &Name) -> Result<(CellRecord, Vec<String>)
     Ok((record.judged(&faults), faults))
 }
 
-/// The present state of all cells, except those destroyed meanwhile.
+/// The present state of all cells still there.
 ///
 /// # Errors
 /// [`CellError`]: the cells cannot be listed, or as [`verify`].
@@ -113,7 +113,7 @@ fn inside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileE
 }
 
 fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
-    // The kernel keeps other threads off a partition.
+    // The kernel keeps others off a partition.
     if record.backend == CellBackend::V2Partition {
         return Ok(Vec::new());
     }

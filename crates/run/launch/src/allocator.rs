@@ -12,14 +12,14 @@
 //! | a thread exits | a rule's task is free again; others are not: thread k stays task k |
 //! | a program is executed | its thread keeps its seat, even if renumbered, and waits on all CPUs |
 //!
-//! The program's first process waits until other threads have seats, however long that takes. In a
-//! strict seating, each thread and process takes its seat when it is created.
+//! The program's first process waits until other threads have seats, however long. In a strict
+//! seating, each thread and process takes its seat at its creation.
 //!
-//! Tasks named in a rule are kept for rules. If a thread moves to a rule's seat, the next one takes
-//! its old seat, unless the list cycles.
+//! Tasks named in a rule are kept for rules. If a thread moves to a rule's seat, the next takes its
+//! old one, unless the list cycles.
 //!
-//! If the list leaves a choice ([`SeatList::choices`]), a thread takes the next free seat in order.
-//! In each round of a cycling list, seats of other runs come last.
+//! If the list leaves a choice ([`SeatList::choices`]), a thread takes the next free seat. In each
+//! round of a cycling list, seats of other runs come last.
 
 use crate::leases::Leases;
 use crate::lineage::Lineage;
@@ -32,7 +32,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// A thread's seat, or its absence.
 #[derive(Debug, PartialEq)]
 pub struct SeatAssignment {
-    /// The thread's number.
+    /// The TID.
     pub tid: Tid,
     /// The seat; `None` if skipped, or beyond the last seat.
     pub seat: Option<Seat>,
@@ -73,14 +73,14 @@ struct Guest {
 pub struct SeatAllocator {
     /// The list of seats.
     pub seats: SeatList,
-    /// The union of all seats, where unseated threads wait.
+    /// The union of all seats, for unseated threads.
     pub whole: CpuSet,
     rules: Vec<SeatRule>,
     strict: bool,
     skip: usize,
     order: Vec<usize>,
     free: BTreeSet<usize>,
-    /// Positions in `order` left in this round of a cycling list with choices.
+    /// Positions in `order` left in this round.
     round: BTreeSet<usize>,
     given: usize,
     /// Tasks in use by rules, with the rule: two rules may share a task.
@@ -89,7 +89,7 @@ pub struct SeatAllocator {
     guests: HashMap<Tid, Guest>,
     task_of_path: HashMap<String, usize>,
     lineage: Lineage<Tid>,
-    /// The number of threads without a free task of their path.
+    /// Threads without a free task of their path.
     pub strangers: usize,
     pub(crate) leases: Leases,
     /// Matched rules, even those without a free seat.
@@ -127,7 +127,7 @@ impl SeatAllocator {
         }
     }
 
-    /// Avoids the seats of other runs, and shows this run's seats to them.
+    /// Avoids other runs' seats, and shows them this run's.
     pub fn beside_others(self) -> Self {
         SeatAllocator { leases: Leases::on(&Root::new("/")), ..self }
     }
@@ -138,7 +138,7 @@ impl SeatAllocator {
         self
     }
 
-    /// The CPUs of all seats and rules. If only rules seat threads, other threads run anywhere, so
+    /// The CPUs of all seats and rules. If only rules seat threads, others run anywhere, so
     /// `allowed` is included.
     pub fn cpus(&self, allowed: &CpuSet) -> CpuSet {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats);
@@ -171,7 +171,7 @@ impl SeatAllocator {
         }
     }
 
-    /// Whether a thread created now could get a seat, or must be counted.
+    /// Whether a new thread could get a seat, or must be counted.
     pub fn order_is_open(&self) -> bool {
         match self.seats.beyond {
             Beyond::Cycle => !self.order.is_empty(),
@@ -179,12 +179,12 @@ impl SeatAllocator {
         }
     }
 
-    /// The number of tasks in order of creation.
+    /// Tasks in order of creation.
     pub fn ordered_tasks(&self) -> usize {
         self.order.len()
     }
 
-    /// The task of the program's first process, if known before it begins.
+    /// The first process's task, if known before it begins.
     pub fn first_task(&self) -> Option<usize> {
         let of_path =
             self.task_of_path.get(FIRST_PATH).copied().filter(|task| self.order.contains(task));
@@ -203,7 +203,7 @@ impl SeatAllocator {
         self.guests.get(&tid).is_some_and(|guest| guest.waits)
     }
 
-    /// Whether this is the first process, which never takes a seat because of its age.
+    /// Whether this is the first process, which takes no seat by age.
     pub fn is_first(&self, tid: Tid) -> bool {
         self.first == Some(tid)
     }
@@ -315,8 +315,8 @@ impl SeatAllocator {
 
     fn in_order(&mut self, tid: Tid) -> SeatAssignment {
         let skipped = self.skip > 0;
-        // The list has started again, so another thread has this seat too. Without cycling, a seat
-        // is free again only if its thread has moved to a rule's seat.
+        // The list has started again, so another thread has this seat too. Without cycling, only
+        // threads that moved to a rule's seat free theirs.
         let has_gone_round = self.given >= self.order.len();
         let shares = !skipped && self.seats.beyond == Beyond::Cycle && has_gone_round;
         let seat = if skipped {
@@ -334,7 +334,7 @@ impl SeatAllocator {
         self.take(task, tid)
     }
 
-    /// The first free seat of a task with this name. A running program does not show its threads'
+    /// The first free seat of a task with this name. Running programs do not show their threads'
     /// paths.
     fn seat_called(&mut self, tid: Tid, name: &str) -> Option<Seat> {
         if !self.has_paths() || self.skip > 0 {

@@ -36,14 +36,13 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ("ffmpeg", &["-threads"]),
 ];
 
-/// Launchers of ranks, and the option that stops each from binding the ranks itself (mpirun(1),
-/// srun(1)).
+/// Launchers of ranks, and the option that stops their own binding (mpirun(1), srun(1)).
 const RANK_LAUNCHERS: [(&[&str], &str); 2] = [
     (&["mpirun", "mpiexec", "orterun", "prterun"], " --bind-to none"),
     (&["srun"], " --cpu-bind=none"),
 ];
 
-/// Commands whose program is started by a daemon or on another computer, and how to reach it.
+/// Commands whose program a daemon or another computer starts, and how to reach it.
 const HANDS_OVER: [(&[&str], &str); 4] = [
     (
         &["docker", "nerdctl", "kubectl", "crictl", "lxc", "incus"],
@@ -73,8 +72,7 @@ pub struct Disagreement {
     pub is_grave: bool,
 }
 
-/// The settings that do not fit a program's seats. `widens`: threads may run on all seats if they
-/// need to.
+/// The settings that do not fit a program's seats. `widens`: threads may run on all seats.
 pub fn disagreements(
     program: &Executable,
     seating: &SeatAllocator,
@@ -142,7 +140,7 @@ fn of(
     counts.chain(bindings).chain(option).chain(java).collect()
 }
 
-/// A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number counts.
+/// A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first counts.
 fn count(name: &str, value: &str, cpus: usize) -> Option<Disagreement> {
     let threads = value.split(',').next()?.trim().parse().ok()?;
     disagreement(name, "=", threads, cpus)

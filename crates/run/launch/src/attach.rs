@@ -15,7 +15,7 @@ use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
 use std::collections::BTreeMap;
 
-/// The most looks for new threads, because a process may create threads without end.
+/// The most looks, because a process may create threads without end.
 const LOOKS: usize = 16;
 
 const MOST_NAMED: usize = 8;
@@ -108,7 +108,7 @@ impl PageMove {
     }
 }
 
-/// Refuses TIDs: a thread also has a folder in `/proc`, which shows the whole process.
+/// A thread also has a folder in `/proc`, for the whole process.
 fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
     pids.iter().try_for_each(|tid| match Family::of(*tid) {
         Some(Family { pid, .. }) if pid != *tid => Err(LaunchError::Process(format!(
@@ -119,7 +119,7 @@ fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
     })
 }
 
-/// This process takes no lease, because its seats outlive it.
+/// No lease, because the seats outlive this process.
 fn neighbours(report: &Report) -> SeatNeighbours {
     let single = neighbours::single_seats(report);
     SeatNeighbours::of(report, &CpuLeases::new(&Root::new("/")).of_others(&single))
@@ -166,8 +166,7 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
     })
 }
 
-/// Seats the present threads; no thread is stopped, and later threads inherit their creators'
-/// seats.
+/// Seats the present threads without stopping any; later threads inherit their creators' seats.
 ///
 /// # Errors
 /// A process does not exist, and no thread was seated. The report names threads that could not be
@@ -218,8 +217,8 @@ impl FormerMasks {
         }
     }
 
-    /// The command that restores the masks. If a CPU is offline, the user must repeat it later on
-    /// kernels that drop such CPUs.
+    /// The command that restores the masks. On kernels that drop offline CPUs, the user must repeat
+    /// it later.
     fn undo(&self) -> Option<String> {
         let has_changed =
             |(tid, mask): &(Tid, CpuSet)| affinity::to_put_back(*tid).is_ok_and(|now| now != *mask);

@@ -21,7 +21,7 @@ pub struct CellEnd {
 }
 
 impl CellEnd {
-    /// The end and its meaning for the program, in a sentence.
+    /// The end and its meaning, in a sentence.
     pub fn sentence(&self) -> String {
         let CellEnd { cell, after_s, by_lease } = self;
         let ended = if *by_lease { "ended with its lease" } else { "was destroyed" };

@@ -21,7 +21,7 @@ pub struct Child {
     pub pid: Tid,
     /// If closed without a byte, the waiting child ends.
     go: Option<PipeWriter>,
-    /// The error number if the program could not be executed; closes if it could.
+    /// The error number of a failed execution; closes without one.
     refusal: PipeReader,
 }
 
@@ -84,8 +84,8 @@ impl Child {
         let mut code = [0; size_of::<i32>()];
         match self.refusal.read(&mut code) {
             Ok(length) if length == code.len() => {
-                // The kernel's numbers are positive; a negative one means that the memory settings
-                // or the files failed.
+                // The kernel's numbers are positive; negative ones mean failed memory settings or
+                // files.
                 let code = i32::from_ne_bytes(code);
                 let error = io::Error::from_raw_os_error(code.abs());
                 if code < 0 { ChildStage::Unprepared(error) } else { ChildStage::Refused(error) }

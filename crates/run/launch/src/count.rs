@@ -53,8 +53,8 @@ impl CpuCount {
         self.quota.map_or(self.mask as f64, |quota| quota.min(self.mask as f64))
     }
 
-    /// The threads that fit these CPUs: their number, rounded half up, and at least one, as in
-    /// gnulib's `nproc` module with quotas.
+    /// The threads that fit these CPUs: rounded half up, and at least one, as in gnulib's `nproc`
+    /// module with quotas.
     pub fn threads(&self) -> usize {
         self.threads_on(self.mask)
     }
@@ -70,7 +70,7 @@ impl CpuCount {
         self.quota.is_some_and(|quota| quota < self.mask as f64)
     }
 
-    /// A sentence about a program that has more threads than fit a quota.
+    /// A sentence about a program with more threads than fit a quota.
     pub fn excess(&self, threads: usize) -> Option<String> {
         let fit = self.threads();
         (self.is_limited_by_quota() && threads > fit).then(|| {
@@ -88,7 +88,7 @@ impl CpuCount {
         by_time.map_or(self.mask, |by_time| by_time.min(self.mask))
     }
 
-    /// The numbers that other programs compute here: the rule, programs that use it, the number.
+    /// The numbers that other programs compute here: the rule, its users, the number.
     pub fn of_others(&self) -> [OtherCount; 6] {
         [
             (

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// Each absence lasts from the first to the last look that finds another mask, because looks may be
-/// a second apart.
+/// Each absence lasts from the first to the last look with another mask, because looks may be a
+/// second apart.
 #[derive(Default, PartialEq)]
 pub struct TimeAway {
     now: Option<(Instant, Instant)>,
-    /// The length of all ended absences.
+    /// All ended absences.
     pub ended: Duration,
-    /// The CPUs meanwhile, in order of appearance.
+    /// The CPUs meanwhile, by appearance.
     pub cpus: Vec<u32>,
 }
 

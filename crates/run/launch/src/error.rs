@@ -5,7 +5,7 @@ use seatmap_os::Tid;
 use seatmap_os::task::Family;
 use std::io;
 
-/// Why a program could not be run, or seated.
+/// A program's failed start or seating.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// `/proc` is unusable.
@@ -30,10 +30,10 @@ pub enum LaunchError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// A process does not exist any more, is only a thread, or needs `--force`.
+    /// A process has ended, is only a thread, or needs `--force`.
     #[error("{0}")]
     Process(String),
-    /// The memory of the program's cell cannot be emptied.
+    /// The cell's memory cannot be emptied.
     #[error(transparent)]
     CellMemory(io::Error),
     /// The process that seats the threads was killed.

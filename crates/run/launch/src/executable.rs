@@ -23,14 +23,14 @@ const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
 pub struct Executable {
     /// The file.
     pub path: CString,
-    /// The arguments; the first is the program's name as typed.
+    /// The arguments; the first is the name as typed.
     pub arguments: Vec<CString>,
     pub(crate) variables: Vec<(OsString, OsString)>,
-    /// The list of members of its separate control group, if any.
+    /// Its separate control group's list of members, if any.
     pub group: Option<PathBuf>,
     /// Standard streams to close first.
     pub closed: Vec<RawFd>,
-    /// Its initial memory policy, if it has its own.
+    /// Its own initial memory policy, if any.
     pub memory: Option<MemoryPolicy>,
     /// Whether transparent huge pages are allowed, if set.
     pub huge_pages: Option<bool>,
@@ -58,8 +58,8 @@ pub enum ProgramError {
         /// The problem.
         reason: &'static str,
     },
-    /// The program would run with another user's rights, which the kernel denies to a traced
-    /// program.
+    /// The program would run with another user's rights, which the kernel denies to traced
+    /// programs.
     #[error(
         "{} needs the rights of its file (set-user-ID, set-group-ID or file capabilities), which \
          the kernel denies to traced programs; {}",
@@ -127,7 +127,7 @@ impl Executable {
         self.arguments.iter().map(|text| text.to_string_lossy().into_owned()).collect()
     }
 
-    /// Its environment: this process's variables and the added ones.
+    /// This process's variables and the added ones.
     pub fn environment(&self) -> Vec<CString> {
         let own = std::env::vars_os()
             .filter(|(name, _)| self.variables.iter().all(|(added, _)| added != name));

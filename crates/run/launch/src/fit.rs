@@ -8,7 +8,7 @@
 //! | quotas of whole CPUs | runtimes that round a quota |
 //!
 //! The settings come first: they have no side effect. The mask is temporary, because it costs speed
-//! beside a busy neighbour, and Java, Node and Go read it again, so they get none.
+//! beside a busy neighbour. Java, Node and Go read it again, so they get none.
 
 mod cpuinfo;
 mod files;
@@ -71,7 +71,7 @@ pub struct CpuFitReport {
 /// Why a number of CPUs cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum CpuFitError {
-    /// The number is 0, or above the CPUs of the seats or the mask.
+    /// The number is 0, or above the available CPUs.
     #[error(
         "--fit={threads}: give a number from 1 to {}, because {owner} has {}",
         .cpus.len(), .cpus.named()
@@ -81,7 +81,7 @@ pub enum CpuFitError {
         threads: usize,
         /// The CPUs.
         cpus: CpuSet,
-        /// The subject that has them, in words.
+        /// Their owner, in words.
         owner: &'static str,
     },
     /// The CPUs of this process cannot be read.
@@ -265,7 +265,7 @@ fn least_busy(cpus: &CpuSet, count: usize) -> CpuSet {
 }
 
 impl CpuFitReport {
-    /// A sentence about the threads that the program had.
+    /// A sentence about the program's threads.
     pub fn outcome(&self) -> String {
         let alive = counted(self.most_threads, "thread");
         let aimed = format!("the program had at most {alive} at once, for {}", self.threads);

@@ -2,9 +2,9 @@
 //!
 //! A daemon's threads outlive the command that started it, so the launcher is two processes. The
 //! *supervisor* runs the program, traces it and stays while any of its processes lives. The
-//! *front*, for which the caller waits, ends with the program's first process. Front and program
-//! are in the caller's process group, so that the terminal and job control work as without a
-//! launcher; the supervisor is in its own session, out of the terminal's reach.
+//! *front*, for which the caller waits, ends with the first process. Front and program are in the
+//! caller's process group, so that the terminal and job control work as usual; the supervisor is in
+//! its own session, out of the terminal's reach.
 //!
 //! The supervisor reports to the front through a pipe; the front forwards other processes' signals
 //! to it. After a stop signal the front waits for confirmation before it stops; otherwise the
@@ -28,7 +28,7 @@ pub enum ForkSide {
     Supervisor(FrontLink),
 }
 
-/// The process that the caller waits for.
+/// The awaited process.
 pub struct Front {
     supervisor: Tid,
     messages: PipeReader,
@@ -184,7 +184,7 @@ impl FrontLink {
     pub fn continued(&mut self) {
         if std::mem::take(&mut self.is_stopped) {
             // The message comes first: a front about to stop reads it, and the signal wakes a
-            // stopped one. Its arrival shows that the front's number is not reused.
+            // stopped one. Its arrival shows that the number is not reused.
             self.tell(News::Continued);
             if self.pipe.is_some() && !self.front_is_awake {
                 signals::send(self.front, libc::SIGCONT);
@@ -214,15 +214,14 @@ impl FrontLink {
     }
 
     fn tell(&mut self, news: News) {
-        // A failure means that the front was killed. The program continues, and the number may be
-        // reused.
+        // A failure means that the front was killed. The program continues.
         if self.pipe.as_mut().is_some_and(|pipe| pipe.write_all(&news.bytes()).is_err()) {
             self.pipe = None;
         }
     }
 }
 
-/// Leaves the caller's session and its terminal's signals; an already started program stays.
+/// Leaves the caller's session and terminal; an already started program stays.
 pub fn leave_session() {
     // SAFETY: acts on this process alone. As its front's child it leads no process group; if it
     // already has its own session, nothing changes.
@@ -243,13 +242,13 @@ pub fn go_to_the_background() {
     silence(&[0, 1, 2]);
 }
 
-/// Closes standard input and output here, so that the other end sees the program close them.
+/// Closes standard input and output, so that the other end sees the program close them.
 pub fn leave_streams() {
     silence(&[0, 1]);
 }
 
-/// Starts a process that restores masks when their missing CPUs come online, and then ends. `None`
-/// if no mask lacks a CPU or the system refuses. This process must have one thread.
+/// Starts a process that restores masks when their missing CPUs come online. `None` if no mask
+/// lacks a CPU or the system refuses. This process must have one thread.
 pub(crate) fn wait_behind(owed: OwedMasks) -> Option<Tid> {
     if owed.is_empty() {
         return None;

@@ -30,8 +30,8 @@ impl Executable {
 }
 
 /// Like [`launch::run`], in a cell. The cell's memory is emptied before and after, so that no
-/// program finds another one's data. `listen` is called just before the program begins, and its
-/// result just after the end.
+/// program finds another one's data. `listen` is called just before the program begins, its result
+/// just after the end.
 ///
 /// # Errors
 /// [`LaunchError`]; [`LaunchError::CellMemory`] before the program has begun, or after its end.
@@ -46,8 +46,8 @@ pub fn run_in_cell<N, L: FnOnce() -> N>(
     // The launcher waits on other CPUs; this process ends with the program.
     let _elsewhere = step_aside(&host.root, &cell.set());
     let end_listening = listen();
-    // The kernel balances no load in a cell: threads without a seat get all of its CPUs, and no
-    // thread's mask is widened.
+    // The kernel balances no load in a cell: threads without a seat get all its CPUs, and masks are
+    // not widened.
     let options = LaunchOptions {
         home: Some(cell.set()),
         cell: Some(CellWatch::begin(host, cell)),

@@ -2,12 +2,12 @@
 //!
 //! set_mempolicy(2) acts on the calling thread, so the thread itself must call it. The tracer
 //! points it to a system call instruction, either the one from which it comes or one of the vDSO.
-//! It lets the thread run to the end of that one call, and then restores registers, signal mask,
-//! and the bytes below the stack that held the node mask. No other instruction of the program runs,
-//! and no signal is delivered meanwhile.
+//! It lets the thread run to the end of that call, and then restores registers, signal mask, and
+//! the bytes below the stack that held the node mask. Meanwhile no other instruction of the program
+//! runs, and no signal is delivered.
 //!
 //! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or
-//! has a seccomp filter that the launcher lacks, which might end the program for the call.
+//! has a seccomp filter that the launcher lacks, which might end the program.
 
 use crate::tracee::{self, TraceeStop, WaitStatus};
 use seatmap_os::Tid;
@@ -16,7 +16,7 @@ use seatmap_os::traced::{self, SeccompFilters};
 use std::io;
 
 /// The stack below the stack pointer for a function's use (System V ABI for x86-64, 3.2.2), rounded
-/// up; enough for every architecture.
+/// up for every architecture.
 const RED_ZONE_BYTES: u64 = 256;
 
 /// If it were blocked, the program would lose its handler.
@@ -172,8 +172,8 @@ impl Injection {
         registers
     }
 
-    /// Executes the system call. The next stop, on the way to user mode, is like the first: from
-    /// there the kernel restarts an interrupted call.
+    /// Executes the system call. The next stop is like the first: from there the kernel restarts an
+    /// interrupted call.
     fn execute(&self) -> Injected {
         tracee::step(self.tid);
         match tracee::wait_for(self.tid, self.is_first) {
@@ -197,8 +197,7 @@ impl Injection {
 }
 
 fn below_stack(stack: u64, bytes: u64) -> u64 {
-    // The register may contain any number. If this wraps around, nothing is mapped there, and the
-    // write is refused.
+    // The register may contain any number. If this wraps around, nothing is mapped there.
     stack.wrapping_sub(bytes + RED_ZONE_BYTES) & !15
 }
 

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// The pause between two checks for the child's start.
 const STARTING: Duration = Duration::from_millis(1);
 
-/// The options of a launch, without program and seats.
+/// Options of a launch.
 #[derive(Debug, Default)]
 pub struct LaunchOptions<'a> {
     /// Seats no thread before this program (`*` stands for any text).
@@ -200,8 +200,7 @@ impl<'a> Launch<'a> {
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0, waiter: None }
     }
 
-    /// Seats remaining threads until the last ends or a signal arrives; returns whether it was a
-    /// signal.
+    /// Seats remaining threads until the last ends or a signal arrives; returns whether one did.
     pub fn stay(&mut self) -> bool {
         self.watch.slow_down();
         while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
@@ -213,8 +212,8 @@ impl<'a> Launch<'a> {
         false
     }
 
-    /// Ends the seating: restores masks as without Seatmap, except those chosen by threads. A
-    /// waiting process restores offline CPUs later.
+    /// Ends the seating: restores masks, except those chosen by threads. A waiting process restores
+    /// offline CPUs later.
     pub fn give_masks_back(&mut self, behind: Behind) -> Behind {
         let freed = self.pinner.give_masks_back(|| self.watch.processes().collect());
         if let Some(fit) = &mut self.fit {
@@ -224,7 +223,7 @@ impl<'a> Launch<'a> {
         Behind { freed, waiter, ..behind }
     }
 
-    /// The CPUs of threads bound to one CPU on which other runs have also seated threads.
+    /// The CPUs of threads bound to one CPU, shared with other runs' threads.
     pub fn shared_cpus(&self) -> CpuSet {
         self.pinner.seating.leases.shared()
     }
@@ -327,7 +326,7 @@ impl<'a> Launch<'a> {
 
     /// The shell shows a job as stopped when its process stops. The program stops first: it may
     /// restore the terminal, or not stop at all. Without a front nothing would continue this
-    /// process, so it does not stop.
+    /// process.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
         let went_on = std::mem::take(&mut self.tracer.went_on);

@@ -11,8 +11,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub struct Leases {
     root: Option<Root>,
-    /// `None` before the first seat: until then the front's copy of the folder would keep the
-    /// leases.
+    /// `None` before the first seat, because the front's copy of the folder would keep the leases.
     cpus: Option<CpuLeases>,
     of_thread: HashMap<Tid, CpuSet>,
     /// Threads on another run's seat despite a choice.
@@ -24,8 +23,7 @@ impl Leases {
         Leases { root: Some(root.clone()), ..Leases::default() }
     }
 
-    /// The index of the first seat that no other run, or the fewest, have; the list must not be
-    /// empty.
+    /// The index of the first seat that no other run, or the fewest, have. The list is not empty.
     pub fn choose<'a>(
         &mut self,
         tid: Tid,

@@ -1,7 +1,7 @@
 //! Creation paths, by which a second run finds the same tasks.
 //!
-//! Threads race to be created, so their order differs from run to run. Their number among the
-//! children of one creator does not.
+//! Threads race to be created, so their order differs between runs. Their number among their
+//! creator's children does not.
 
 use seatmap_data::statistics::words::joined;
 use std::collections::HashMap;

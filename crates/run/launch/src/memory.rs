@@ -29,7 +29,7 @@ pub enum MemoryWish {
     Plan,
 }
 
-/// Why a request is malformed, or cannot be met here.
+/// Why a request is malformed or cannot be met.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum MemoryWishError {
     /// The text has no known form.
@@ -58,12 +58,12 @@ pub enum MemoryWishError {
     NoPlan,
 }
 
-/// The memory of a program to run.
+/// A program's memory.
 #[derive(Debug, PartialEq)]
 pub struct ProgramMemory {
     /// The request as typed.
     pub wish: String,
-    /// The tasks' policies; empty if all threads have the same.
+    /// The tasks' policies; empty if all are the same.
     pub tasks: Vec<Option<MemoryPolicy>>,
     /// The policy of all threads, if the same.
     pub all: Option<MemoryPolicy>,

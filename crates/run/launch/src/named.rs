@@ -6,7 +6,7 @@ use crate::sets::{self, ComputerCpus, SetError};
 use seatmap_os::CpuSet;
 use serde::Serialize;
 
-/// The name and version of [`NamedCpus`] as a document.
+/// The document's name and version.
 pub const FORMAT: &str = "seatmap-cpus/1";
 
 /// The CPUs that words name on a machine: the output of `seatmap cpus --json`.
@@ -44,8 +44,7 @@ pub struct KnownWord {
 }
 
 impl NamedCpus {
-    /// The CPUs that the words name, or all usable ones. `limits` are those of this process on this
-    /// computer.
+    /// The CPUs that the words name, or all usable ones. `limits` are those of this process here.
     ///
     /// # Errors
     /// [`SetError`].

@@ -1,12 +1,11 @@
 //! Finds other runs on this one's CPUs.
 //!
 //! Each run publishes its seating ([`seatmap_os::published`]) from its start, and reads those of
-//! others a moment later. So the later one of two runs knows the earlier, and simultaneous ones
-//! know each other.
+//! others a moment later. So the later of two runs knows the earlier, and simultaneous ones know
+//! each other.
 //!
-//! A program seated while it ran (`--pid`) has no process of Seatmap and no lease, because its
-//! seats outlive the command. Its seats show in its threads' masks, like those of `taskset` or
-//! another launcher.
+//! A program seated while it ran (`--pid`) has neither a process of Seatmap nor a lease, because
+//! its seats outlive the command. They show in its threads' masks, like those of other launchers.
 
 use crate::report::{FORMAT, Report};
 use seatmap_data::document::visible;
@@ -18,21 +17,21 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 
-/// CPUs of a report's threads on which another program's threads have seats too.
+/// CPUs of a report's threads that another program's threads share.
 #[derive(Clone, Debug)]
 pub struct SeatNeighbour {
     /// The CPUs.
     pub cpus: CpuSet,
-    /// The other program's first process.
+    /// Its first process.
     pub program: Tid,
-    /// The program's name.
+    /// Its name.
     pub name: String,
     /// The process that seats it; `None` if its threads are bound one by one.
     pub supervisor: Option<Tid>,
 }
 
 impl SeatNeighbour {
-    /// A sentence with the CPUs, the program and a remedy.
+    /// A sentence with a remedy.
     pub fn sentence(&self) -> String {
         let count = self.cpus.len();
         let (shared, by) = match self.supervisor {

@@ -24,10 +24,10 @@ const MOST_OF_WINE: usize = 64;
 )]
 pub struct TooManyCpus(pub usize);
 
-/// Writes a set of CPUs in one format.
+/// Writes a set in one format.
 pub type SetWriter = fn(&CpuSet) -> Result<String, TooManyCpus>;
 
-/// The formats, by their names on the command line, each with its use.
+/// The formats, by command-line name, each with its use.
 pub const FORMATS: [(&str, &str, SetWriter); 8] = [
     ("list", "taskset -c, numactl -C and cpuset.cpus", |cpus| Ok(format!("{cpus}\n"))),
     ("wine", "Proton's variable WINE_CPU_TOPOLOGY", wine),

@@ -8,7 +8,7 @@ use seatmap_os::mempolicy::MemoryNodes;
 use seatmap_os::pages::{self, Pages};
 use seatmap_os::{CpuSet, Root, Tid, layout};
 
-/// A move's outcome, in bytes allocated by the process itself.
+/// A move's outcome, in the process's own bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct MovedPages {
     /// The process.
@@ -19,7 +19,7 @@ pub struct MovedPages {
     pub there_bytes: u64,
     /// Bytes that stayed elsewhere.
     pub stayed_bytes: u64,
-    /// Pages that the kernel could not move, because they were in use or there was no room.
+    /// Refused pages, in use or without room.
     pub refused_pages: u64,
 }
 

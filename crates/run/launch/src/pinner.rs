@@ -1,10 +1,10 @@
 //! Pins threads to their seats and checks that they stay there.
 //!
 //! A process without a seat runs on the whole set of CPUs. It takes a seat when it creates a
-//! thread, or after [`SETTLES_AFTER`]; a process that ends earlier is a short-lived helper. Many
-//! programs count the CPUs after they have created a thread, so the creator takes its seat
-//! [`ASKED_AFTER`] later. Some runtimes count even later
-//! ([`asks_late`](crate::runtime::LanguageRuntime::asks_late)), others at any time ([`fit`]).
+//! thread, or after [`SETTLES_AFTER`]; one that ends earlier is a short-lived helper. Many programs
+//! count the CPUs after creating a thread, so the creator takes its seat [`ASKED_AFTER`] later.
+//! Some runtimes count even later ([`asks_late`](crate::runtime::LanguageRuntime::asks_late)),
+//! others at any time ([`fit`]).
 
 use crate::allocator::{SeatAllocator, SeatAssignment, SeatChange};
 use crate::allowance::Allowance;
@@ -28,18 +28,17 @@ const LAST_LOOKS: u32 = 256;
 const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 
 /// A younger process may be a short-lived helper: those of shell scripts (`sed`, `cut`, `readlink`)
-/// live for 1 to 10 ms. A worker can wait 50 ms for its seat.
+/// live for 1 to 10 ms. A worker can wait 50 ms.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
 
 /// A Java virtual machine is ready after 0.1 s on an idle computer.
 const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
 
-/// x264 creates a reader thread, and counts the CPUs for its encoder threads some milliseconds
-/// later.
+/// x264 creates a reader thread, and counts the CPUs for its encoders some milliseconds later.
 const ASKED_AFTER: Duration = Duration::from_millis(250);
 
 /// A thread that waits for its shared seat for more than this share of [`LOOKED_AT_FOR`] may run on
-/// all seats. With more busy threads than CPUs, the kernel divides them better.
+/// all seats, because the kernel divides busy threads better.
 const WAITS_TOO_MUCH: f64 = 0.1;
 const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 
@@ -205,7 +204,7 @@ impl Pinner {
         self.runtimes.remove(tid);
     }
 
-    /// Restores the masks of seated and waiting threads, as without Seatmap. Returns their number.
+    /// Restores the masks of seated and waiting threads. Returns their number.
     pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
         let mut freed = HashSet::new();
         for _ in 0..ROUNDS {
@@ -421,7 +420,7 @@ impl Pinner {
         let Ok(inherited) = affinity::whole(tid) else { return false };
         // A failure means that it has ended.
         let is_given = self.seating.is_a_seat(&inherited) && self.home.give(tid).is_ok();
-        // A thread lacks the CPUs that its creator lacks.
+        // It lacks the CPUs that its creator lacks.
         if is_given || !self.owed.is_empty() && affinity::is_as_given(&self.home, &inherited) {
             self.owed.note(&RunningKernel, tid, &self.home);
         }
@@ -482,7 +481,7 @@ impl Pinner {
     }
 
     /// Checks for the seat's mask. If it is there, a report of another one is withdrawn: programs
-    /// that examine the machine bind themselves elsewhere for a moment.
+    /// that examine the machine bind themselves elsewhere briefly.
     fn check_mask(&mut self, tid: Tid, ran_on: Option<u32>) -> bool {
         let Some(living) = self.threads.living(tid) else { return false };
         let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else {
@@ -511,7 +510,7 @@ impl Pinner {
 }
 
 impl Birth {
-    /// A creation that the tracer did not report, from `/proc`.
+    /// A creation unknown to the tracer, from `/proc`.
     pub fn of(tid: Tid, is_late: bool) -> Option<Self> {
         let Family { pid, parent, .. } = Family::of(tid)?;
         Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })

@@ -1,7 +1,6 @@
 //! The memory policies of threads.
 //!
-//! Only the thread itself can change its policy, at a stop. Until then, the policy of the thread's
-//! task is *due*.
+//! Only the thread itself can change its policy, at a stop. Until then, its task's policy is *due*.
 
 use crate::memory::ProgramMemory;
 use crate::pinner::Pinner;
@@ -54,7 +53,7 @@ impl Policies {
         Policies { tasks, usual, first, threads: HashMap::new() }
     }
 
-    /// The first process's policy before its first instruction, if planned.
+    /// The first process's policy at its start, if planned.
     pub fn of_first(&self) -> Option<&MemoryPolicy> {
         (self.first != self.usual).then_some(&self.first)
     }

@@ -9,31 +9,31 @@ use seatmap_os::{CpuList, CpuSet, Tid, sched};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Libraries that examine the machine bind themselves to other CPUs for some milliseconds.
+/// Libraries that examine the machine bind themselves elsewhere for some milliseconds.
 const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
 #[derive(Default)]
 pub struct ThreadRecord {
-    /// Its place in the order of seating, from 0.
+    /// Its place in the order, from 0.
     pub order: usize,
     /// The PID; `None` if it ended too soon.
     pub pid: Option<Tid>,
-    /// The thread's number.
+    /// The TID.
     pub tid: Tid,
     /// Its last name; empty if it ended too soon.
     pub name: String,
-    /// The thread's seat.
+    /// Its seat.
     pub seat: Option<Seat>,
     /// Whether it ran before it was found.
     pub late: bool,
     /// Whether the kernel confirmed the seat.
     pub confirmed: bool,
-    /// The CPUs where it was seen after it took its seat, in order.
+    /// The CPUs where it was seen after seating, in order.
     pub seen_on: Vec<u32>,
     /// Whether it still waits on the whole set of CPUs.
     pub waiting: bool,
-    /// The time under another mask than its seat's.
+    /// The time under another mask.
     pub elsewhere: TimeAway,
     /// The problem, if any.
     pub trouble: Option<Trouble>,
@@ -126,8 +126,7 @@ impl Trouble {
 }
 
 impl ThreadRecord {
-    /// Whether it took its confirmed seat and no look found it elsewhere for longer than a
-    /// program's own detour.
+    /// Whether it took its confirmed seat and no look found it elsewhere for longer than a detour.
     pub fn verified(&self) -> bool {
         self.seat.as_ref().is_some_and(|seat| {
             self.confirmed
@@ -166,7 +165,7 @@ impl ThreadRecord {
         ran_on: Option<u32>,
         is_kept_off: impl FnOnce() -> bool,
     ) {
-        // A refused thread never had its seat, so it has not left it.
+        // A refused thread never had a seat to leave.
         if matches!(self.trouble, Some(Trouble::Refused { .. })) {
             return;
         }

@@ -19,7 +19,7 @@ use seatmap_os::{CpuSet, Root, affinity, layout};
 /// The source of seats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SeatSource {
-    /// A plan: a seat for each of its threads.
+    /// A plan: a seat per thread.
     Plan(Box<Plan>),
     /// A rank's CPUs in a plan of a job, shared by all its threads.
     Rank(CpuSet),
@@ -38,7 +38,7 @@ pub enum SeatSource {
 pub struct SeatingRequest {
     /// The seats.
     pub seats: SeatSource,
-    /// Whether words of the list that distinguish no CPUs mean all of them.
+    /// Whether words that distinguish no CPUs mean all of them.
     pub or_all: bool,
     /// Whether to use the list once; further threads stay unseated.
     pub once: bool,
@@ -48,7 +48,7 @@ pub struct SeatingRequest {
     pub rules: Vec<String>,
     /// How many first threads get no seat.
     pub skip: usize,
-    /// Whether to seat each thread and process at its creation.
+    /// Whether to seat threads and processes at their creation.
     pub strict: bool,
     /// Whether the program already runs.
     pub is_running: bool,
@@ -72,7 +72,7 @@ pub struct GrantedSeats {
 pub enum SeatingRemark {
     /// A sentence: this start gets a part of the seats, because others start too.
     Share(String),
-    /// A sentence: a word distinguishes no CPUs of this computer, and was left out.
+    /// A sentence: a word distinguishes no CPUs, and was left out.
     LeftOut(String),
     /// The computer has one memory node, so this request changes nothing.
     OneMemory(MemoryWish),
@@ -142,7 +142,7 @@ pub fn this_start() -> Result<LaunchInstance, SeatingError> {
     Ok(share::this_start(&Root::new("/"), cpus.allowed.len())?)
 }
 
-/// Refuses work on all CPUs of this node if several starts would do it at once.
+/// Refuses work on all CPUs of this node by several starts.
 ///
 /// # Errors
 /// [`SeatingError::Share`] if they would.

@@ -72,7 +72,7 @@ pub enum RuleError {
 
 impl SeatRule {
     /// Parses a rule: a name or `tid:` or `pid:` with a number, `=`, and tasks of `seats` or sets
-    /// of CPUs as in [`sets`].
+    /// as in [`sets`].
     ///
     /// # Errors
     /// [`RuleError`], with the rule.
@@ -144,7 +144,7 @@ fn kept(name: &str) -> String {
 }
 
 /// Whether a text fits a pattern in which one sign stands for any text, and another, if any, for
-/// one character. Only the last star is remembered, because retrying an earlier one is pointless.
+/// one character. Only the last star is remembered, because earlier ones need no retry.
 pub fn fits<T: PartialEq>(pattern: &[T], text: &[T], star: &T, one: Option<&T>) -> bool {
     let mut p = 0;
     let mut t = 0;

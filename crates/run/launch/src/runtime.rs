@@ -27,13 +27,13 @@ pub(crate) enum LanguageRuntime {
     /// The program counts the CPUs once, after it has created threads.
     DotNet,
     /// The launcher creates a thread that counts the CPUs, and sizes the garbage collector and the
-    /// compilers by them. A thread that makes a pool counts again, and finds only its own CPUs.
+    /// compilers by them. A thread that makes a pool counts again, and finds its own CPUs.
     Java,
     /// Workers start before the script, which counts again when it starts more
     /// (`os.availableParallelism`).
     Node,
     /// Work moves among threads, which count the CPUs repeatedly. A thread's seat is meaningless,
-    /// and a narrow mask makes the program start fewer threads.
+    /// and a narrow mask makes fewer threads start.
     Go,
 }
 
@@ -56,13 +56,12 @@ impl LanguageRuntime {
         matches!(self, LanguageRuntime::DotNet | LanguageRuntime::Java | LanguageRuntime::Node)
     }
 
-    /// Whether any thread may count the CPUs at any time, and the program works less if it finds
-    /// one.
+    /// Whether any thread may count the CPUs at any time, and the program works less with one.
     pub fn asks_again(self) -> bool {
         matches!(self, LanguageRuntime::Java | LanguageRuntime::Node | LanguageRuntime::Go)
     }
 
-    /// Whether the user has set the number of CPUs, so that they are not counted.
+    /// Whether the user has set the number of CPUs.
     pub fn is_sized(self, arguments: &[String], variable: &dyn Fn(&str) -> Option<String>) -> bool {
         match self {
             LanguageRuntime::Java => {

@@ -79,9 +79,9 @@ impl Runtimes {
 }
 
 /// The effect of seats on a runtime that counts CPUs repeatedly. If a plan has the paths of
-/// threads, a thread of Java or Node has its own seat, because the plan was made from that very
-/// program. A strict seating keeps each thread on its seat, and so does a cell, where the kernel
-/// moves no thread.
+/// threads, a thread of Java or Node has its own seat, because the plan was made from that program.
+/// A strict seating keeps each thread on its seat, and so does a cell, where the kernel moves no
+/// thread.
 pub fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {
     let has_narrow_seats = seating.seats.cpus.iter().any(|seat| *seat != seating.whole);
     if seating.ordered_tasks() == 0 || !has_narrow_seats {

@@ -9,14 +9,14 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
     /// Its task, from 0. `None` for a seat shared by any number of threads: a rule's
-    /// (`io*=cpus:14-15`), or the whole set on which a program starts.
+    /// (`io*=cpus:14-15`), or a starting program's whole set.
     pub task: Option<usize>,
     /// The CPUs.
     pub cpus: CpuSet,
 }
 
 impl Seat {
-    /// A seat that any number of threads share.
+    /// A seat for any number of threads.
     pub fn shared(cpus: CpuSet) -> Self {
         Seat { task: None, cpus }
     }
@@ -38,11 +38,11 @@ pub struct SeatList {
     pub cpus: Vec<CpuSet>,
     /// The tasks' names, if any.
     pub names: Vec<String>,
-    /// Each task's path: `0.2` is the third thread or process created by the first one. Empty if
+    /// Each task's path: `0.2` is the third thread or process created by the first. Empty if
     /// unknown.
     pub paths: Vec<String>,
     /// Tasks among which none is preferred: the members of `0-7` or `l3:*`. There, free seats come
-    /// before those of other runs; all other tasks are in order.
+    /// before those of other runs.
     pub choices: Vec<Range<usize>>,
     /// The tasks of this start, if the others belong to other ranks.
     pub own: Range<usize>,
@@ -118,8 +118,8 @@ impl SeatList {
             .map(|(task, _)| task)
     }
 
-    /// The task of this name or number. Numbers count the tasks of this start, because all ranks of
-    /// a job have the same command line.
+    /// The task of this name or number. Numbers count this start's tasks, because all ranks of a
+    /// job have the same command line.
     pub fn task(&self, text: &str) -> Option<usize> {
         let named = self.names.iter().position(|name| name == text);
         named.or_else(|| self.numbered(text.parse().ok()?)).filter(|task| self.own.contains(task))

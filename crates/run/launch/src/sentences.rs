@@ -12,8 +12,7 @@ use seatmap_os::CpuList;
 const MOST_PROCESSES: usize = 8;
 
 impl Report {
-    /// The problems, a line each: seats that were not had, that could not be kept, or that made a
-    /// program do less.
+    /// The problems, a line each: seats not had or kept, or that made a program do less.
     pub fn troubles(&self) -> Vec<String> {
         let policies = self.threads.iter().filter_map(policy_trouble);
         let pages = self.pages(|process| process.is_elsewhere());
@@ -73,14 +72,13 @@ impl Report {
         lines
     }
 
-    /// The threads for which there was no seat. Their launcher knows whether they should have had
-    /// one.
+    /// The threads for which there was no seat. Only their launcher knows whether they needed one.
     pub fn left_over(&self) -> Option<String> {
         if self.unseated == 0 {
             return None;
         }
         let threads = counted(self.unseated, "thread");
-        // Threads that ran already may have been pinned earlier.
+        // Existing threads may have been pinned earlier.
         let left = if self.threads.iter().any(|thread| thread.late && !thread.has_seat()) {
             agreeing(self.unseated, "keeps its CPUs", "keep their CPUs")
         } else {
@@ -96,7 +94,7 @@ impl Report {
         })
     }
 
-    /// Whether no thread was to get a seat, because only `fit` was requested.
+    /// Whether only `fit` was requested.
     pub fn is_without_seats(&self) -> bool {
         self.fit.is_some() && !self.threads.iter().any(SeatedThread::has_seat)
     }

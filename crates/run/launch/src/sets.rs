@@ -18,9 +18,9 @@
 //!
 //! Cores, caches and dies have the numbers of `seatmap show host`, which count the whole machine
 //! even under a cpuset or taskset. Nodes and packages have the operating system's numbers. A seat
-//! contains only CPUs allowed to this process. An isolated CPU (`isolcpus=`) belongs to a seat only
-//! if it is named, or if its whole part is isolated, because the kernel moves no thread between
-//! isolated and other CPUs.
+//! contains only CPUs allowed to this process. An isolated CPU (`isolcpus=`) belongs to it only if
+//! named, or if its whole part is isolated, because the kernel moves no thread to or from isolated
+//! CPUs.
 
 pub mod words;
 
@@ -53,7 +53,7 @@ pub struct ComputerCpus {
 }
 
 impl ComputerCpus {
-    /// Another machine, all of whose CPUs may be used, with its gathered files, if any.
+    /// Another machine, all of whose CPUs may be used, with its files, if any.
     pub fn of_machine(topology: Topology, root: Option<Root>) -> Self {
         let usable = topology.os_indices().collect();
         ComputerCpus { topology, usable, root, ..ComputerCpus::default() }
@@ -68,7 +68,7 @@ impl ComputerCpus {
         Ok(ComputerCpus { usable: computer.topology.os_indices().collect(), ..computer })
     }
 
-    /// The usable CPUs that are not isolated, or all of them if all are.
+    /// The usable CPUs that are not isolated, or else all.
     pub fn usual(&self) -> CpuSet {
         let usual = self.usable.without(&self.set_apart);
         if usual.is_empty() { self.usable.clone() } else { usual }
@@ -91,7 +91,7 @@ impl ComputerCpus {
     }
 }
 
-/// The CPUs with the same last-level cache, or, without known caches, NUMA node or package.
+/// The CPUs with the same last-level cache, or else NUMA node or package.
 pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
     let level = if own.l3.is_some() {
@@ -186,7 +186,7 @@ pub fn foreign(member: &str) -> Option<&'static str> {
 /// Why a list of seats was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
-    /// A member is malformed, or names what the machine or this process lacks.
+    /// A member is malformed, or names something absent here.
     #[error("{0}")]
     Member(String),
     /// The list of CPUs is malformed.

@@ -6,8 +6,8 @@
 //! | the same, with a list or a multiple of tasks | an equal part, in order |
 //! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | as above, by the worker's slot |
 //!
-//! A start that would share its seats with another one is refused, because each would assume that
-//! it has its CPU to itself.
+//! A start that would share seats with another is refused, because each would assume that it has
+//! its CPU alone.
 
 mod xargs;
 
@@ -29,7 +29,7 @@ pub enum ShareError {
          to xargs to give each worker its own, or set {OWN}={ALL}"
     )]
     Workers(String),
-    /// Several starts would share seats or CPUs, or this one's task does not exist.
+    /// Several starts would share seats or CPUs, or this one's task is missing.
     #[error("{0}")]
     Seats(String),
 }
@@ -40,7 +40,7 @@ impl ShareError {
     }
 }
 
-/// Work on all CPUs of a node, which several starts would spoil for each other.
+/// Work on all CPUs of a node, which several starts would spoil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoleWork {
     /// `seatmap run --auto`.
@@ -75,7 +75,7 @@ impl SoleWork {
         }
     }
 
-    /// Checks that this process is not one of several starts of the work.
+    /// Checks that this process is the only start of the work.
     ///
     /// # Errors
     /// [`ShareError`]: it is, or the user names a task.
@@ -127,7 +127,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl SeatList {
-    /// This start's part of the list. `is_plan` says whether each seat is a placed task.
+    /// This start's part of the list. With `is_plan`, each seat is a placed task.
     ///
     /// # Errors
     /// [`ShareError`].
@@ -191,7 +191,7 @@ pub fn check_rules(start: &LaunchInstance, have_sets: bool) -> Result<(), ShareE
     }
 }
 
-/// A start's seats in a line; `None` if it takes all.
+/// A start's seats; `None` if it takes all.
 pub fn sentence(start: &LaunchInstance, seats: &SeatList) -> Option<String> {
     let of = seats.cpus.len();
     let takes = match seats.own.len() {

@@ -86,13 +86,13 @@ impl Signals {
         }
     }
 
-    /// Waits at most this long for a signal; `None` for `SIGCHLD` or after the time.
+    /// Waits at most this long; `None` for `SIGCHLD` or after the time.
     pub fn next(&self, wait: Duration) -> Option<ReceivedSignal> {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
 
-    /// Takes `SIGCONT` first: pending signals come by number, and a `SIGCONT` forwarded after a
-    /// later signal would end the next stop.
+    /// Takes `SIGCONT` first: pending signals come by number, and a `SIGCONT` forwarded too late
+    /// would end the next stop.
     fn take(&self, wait: Duration) -> Option<ReceivedSignal> {
         take_of(&set([libc::SIGCONT]), Duration::ZERO).or_else(|| take_of(&self.held, wait))
     }
@@ -114,9 +114,8 @@ impl Signals {
     }
 
     /// Stops this process as the program was stopped, until another process continues it, unless
-    /// `changed` returns true. The stop is pending before
-    /// this check, so that any later `SIGCONT` removes it. Returns whether the stop was carried out
-    /// or removed.
+    /// `changed` returns true. The stop is pending before this check, so that any later `SIGCONT`
+    /// removes it. Returns whether it was carried out or removed.
     pub fn stop_unless(&self, signal: i32, changed: impl Fn() -> bool) -> bool {
         if changed() {
             return false;
@@ -137,7 +136,7 @@ impl Signals {
 
     fn let_through(&self, signal: i32) {
         let this = set([signal]);
-        // The signal's action stays the default, which is to stop.
+        // The default action is to stop.
         mask(libc::SIG_UNBLOCK, &this);
         mask(libc::SIG_BLOCK, &this);
     }
@@ -157,7 +156,7 @@ impl Signals {
 }
 
 impl Drop for Signals {
-    /// A late signal for the program must not end the launcher before its report.
+    /// A late signal must not end the launcher before its report.
     fn drop(&mut self) {
         while self.take(Duration::ZERO).is_some() {}
         self.restore();

@@ -11,11 +11,11 @@ use crate::report::{Behind, Report};
 use seatmap_os::Tid;
 use std::time::Duration;
 
-/// Two programs started together have their first threads by then. A shorter one shares its seats
-/// only briefly.
+/// Two programs started together have their first threads by then. A shorter one hardly shares its
+/// seats.
 const SETTLED: Duration = Duration::from_millis(500);
 
-/// When the process for which the caller waits ends.
+/// When the awaited process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnsAt {
     /// When the program has started.
@@ -35,7 +35,7 @@ pub struct RunRequest {
     pub seats: SeatAllocator,
     /// The options, without the connection to the front.
     pub options: LaunchOptions<'static>,
-    /// When the process for which the caller waits ends.
+    /// When the awaited process ends.
     pub returns_at: ReturnsAt,
 }
 

@@ -29,13 +29,13 @@ pub(crate) struct Living {
     pub seat: Option<Seat>,
     /// Whether it counts as never seated.
     pub is_unseated: bool,
-    /// A later seat, and when to take it.
+    /// A later seat, and when.
     pub later: Option<(Seat, Instant)>,
-    /// The latest start of its wait on the whole set of CPUs.
+    /// The latest start of its wait.
     pub waits_since: Option<Instant>,
     /// Its waiting time at a look, if it shares its seat.
     pub shares: Option<Waited>,
-    /// Whether it began before the program where seating starts.
+    /// Whether it precedes the program where seating starts.
     pub is_outside: bool,
     /// Whether it ran before it was found.
     pub is_late: bool,
@@ -47,13 +47,13 @@ pub struct ThreadTable {
     /// In order of seating.
     pub records: Vec<ThreadRecord>,
     living: HashMap<Tid, Living>,
-    /// The number of threads to seat.
+    /// Threads to seat.
     pub created: usize,
-    /// The number of skipped threads.
+    /// Skipped threads.
     pub skipped: usize,
-    /// The threads without a seat, except skipped ones.
+    /// Threads without a seat, except skipped ones.
     pub unseated: usize,
-    /// The processes that ended before they could take a seat.
+    /// Processes that ended before they could take a seat.
     pub helpers: usize,
 }
 
@@ -86,7 +86,7 @@ impl ThreadTable {
         self.check();
     }
 
-    /// Gives a thread its place in the order, or another seat. A skipped one has none.
+    /// Gives a thread its place in the order, or another seat.
     pub(crate) fn place(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         if self.living.get(&tid).is_some_and(|living| living.is_entered) {
             self.sits(tid, seat);

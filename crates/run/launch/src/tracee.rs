@@ -6,8 +6,8 @@ use seatmap_os::task::ThreadStat;
 use std::io;
 use std::ptr;
 
-/// `PTRACE_O_EXITKILL` is missing on purpose: a killed launcher must not kill the program; the
-/// kernel then releases every thread.
+/// Without `PTRACE_O_EXITKILL`, because a killed launcher must not kill the program; the kernel
+/// then releases every thread.
 const OPTIONS: libc::c_int = libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
@@ -97,8 +97,8 @@ pub fn take_report(tid: Tid) -> Option<WaitStatus> {
     (found == tid).then(|| WaitStatus::of(status))
 }
 
-/// `None` if the thread has died and its report must wait: a first thread's comes after those of
-/// all its process's other threads.
+/// `None` if the thread has died and its report must wait: a first thread's comes last in its
+/// process.
 pub fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     if !is_first {
         let mut status = 0;

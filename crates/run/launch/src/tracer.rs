@@ -4,14 +4,13 @@
 //! thread runs at full speed; it stops only when it creates a thread, executes a program or
 //! receives a signal.
 //!
-//! When the last seat of a plan is taken, the tracer releases unseated threads at once: those that
-//! they create inherit the right mask. A seated thread stays traced while it creates threads, which
-//! would otherwise share its CPU. The tracer releases it at the second signal since its last
-//! creation, or after several looks.
+//! When the last seat of a plan is taken, the tracer releases unseated threads at once: their new
+//! threads inherit the right mask. A seated thread stays traced while it creates threads, which
+//! would otherwise share its CPU. It is released at the second signal since its last creation, or
+//! after several looks.
 //!
-//! A cycling list has no last seat, so its threads stay traced. The tracer also releases a thread
-//! with so many signals that tracing would slow it; it finds that thread's later creations a little
-//! late.
+//! A cycling list has no last seat, so its threads stay traced. A thread with so many signals that
+//! tracing would slow it is also released; its later creations are found a little late.
 
 use crate::Ending;
 use crate::allowance::Allowance;
@@ -33,8 +32,7 @@ const BURST: usize = 64;
 const PATIENCE: u32 = 24;
 
 /// The burst, with one more per [`SIGNALS_PACE`]; the next signal releases the thread. A signal
-/// stop costs it 10 to 40 us, and Go's runtime may preempt a busy thread 100 times a second all the
-/// time.
+/// stop costs it 10 to 40 us, and Go's runtime may preempt a busy thread 100 times a second.
 const SIGNALS: u32 = 50;
 const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
@@ -186,8 +184,7 @@ impl Tracer {
                 return;
             }
             self.traced.insert(tid, Traced::new());
-            // Only its creator's later report identifies this thread, so a plan with paths waits
-            // for it.
+            // Only its creator's later report identifies this thread under a plan with paths.
             if pinner.seating.has_paths() {
                 self.awaiting.insert(tid);
             } else {
@@ -251,7 +248,7 @@ impl Tracer {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
             let is_thread = stop == TraceeStop::Cloned && task::is_thread_of(new, process);
             let pid = if is_thread { process } else { new };
-            // A thread that stopped first may have been released or ended.
+            // It may have stopped first, and been released or ended.
             if !self.awaiting.remove(&new) {
                 self.traced.insert(new, Traced::new());
             }
@@ -342,7 +339,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::Instant;
 
-    /// Set in a separate process, because the tracer takes all children's reports.
+    /// In a separate process, because the tracer takes all children's reports.
     const ALONE: &str = "SEATMAP_TEST_ALONE";
 
     const LONGEST_WAIT: Duration = Duration::from_secs(20);

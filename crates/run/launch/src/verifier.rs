@@ -16,7 +16,7 @@ pub const MOST_PROCESSES: usize = 1000;
 /// Early, because an untraced program may be short.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 
-/// Looks take one part in this many of a CPU's time: the kernel walks all page tables.
+/// Looks take one part in this many of a CPU's time: the kernel walks page tables.
 const SHARE: u32 = 50;
 
 /// A run's memory: the requested and the actual nodes.
@@ -175,7 +175,7 @@ impl ProcessMemory {
         self.elsewhere_bytes.is_some_and(|bytes| bytes > 0)
     }
 
-    /// A line for people: how much memory is on which nodes.
+    /// A line: how much memory is on which nodes.
     pub fn sentence(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
         let parts = self.nodes.iter().filter(|on| on.own_bytes > 0);

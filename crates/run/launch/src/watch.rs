@@ -1,8 +1,8 @@
 //! Looks at a running program through `/proc`: often while threads start and end, and rarely
 //! otherwise.
 //!
-//! Looking stops no thread. It finds thread names, which are set late; threads and processes
-//! unknown to the tracer; and threads that left their seats.
+//! Looking stops no thread. It finds late thread names, threads and processes unknown to the
+//! tracer, and threads that left their seats.
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
@@ -17,15 +17,14 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The pause after some time without a change.
 const LONGEST: Duration = Duration::from_millis(100);
-/// The longest pause after the end of the first process, because the others may run for days.
+/// The longest pause behind the first process, because others may run for days.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 /// Looks take one part in this many of a CPU's time.
 const SHARE: u32 = 50;
 
 pub struct ProcessWatch {
-    /// The processes with their starts, in clock ticks after the boot: one may end between two
-    /// looks, and another program get its PID. `None` if the start was unreadable: then the PID
-    /// decides.
+    /// The processes with their starts, in clock ticks after the boot: another program may get a
+    /// PID between two looks. `None` if the start was unreadable: then the PID decides.
     processes: BTreeMap<Tid, Option<u64>>,
     interval: Duration,
     longest: Duration,
@@ -67,7 +66,7 @@ impl ProcessWatch {
     /// Looks at every thread. Returns whether anything changed.
     pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) -> bool {
         let begun = Instant::now();
-        // First: a seat without a CPU that has returned would look like another mask.
+        // First: a seat with a returned CPU would look like another mask.
         pinner.look_at_owed();
         let mut news = self.find(pinner, tracer);
         for tid in pinner.threads.tids() {
@@ -94,7 +93,7 @@ impl ProcessWatch {
         self.processes.retain(|pid, ticks| is_same(*pid, *ticks));
         let mut news = false;
         let mut queue: Vec<Tid> = self.processes.keys().copied().chain(tracer.awaiting()).collect();
-        // This process may adopt processes whose creators have ended.
+        // It may adopt processes whose creators have ended.
         let me = std::process::id() as Tid;
         queue.extend(self.new_children(me, &[me]));
         while let Some(pid) = queue.pop() {
@@ -132,7 +131,7 @@ fn is_same(pid: Tid, ticks: Option<u64>) -> bool {
     ticks.zip(started_ticks(pid)).is_none_or(|(then, now)| then == now)
 }
 
-/// Adopts a thread that neither came through the tracer nor is about to.
+/// Adopts a thread that the tracer neither has reported nor will.
 fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     if pinner.threads.knows(tid) {
         return false;
@@ -155,7 +154,7 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
 }
 
 /// A creator stays stopped until the tracer has seen its report. Only `SIGKILL` ends the stop,
-/// together with all threads of the process; so the new task is a process with another parent.
+/// together with all its process's threads; so the new task is a process with another parent.
 fn has_lost_creator(tid: Tid, pinner: &Pinner) -> bool {
     let processes = pinner.threads.processes();
     Family::of(tid).is_some_and(|family| family.pid == tid && !processes.contains(&family.parent))

@@ -1,8 +1,7 @@
 //! A library between an MPI program and its MPI library, which counts messages.
 //!
-//! It needs only `core` and `alloc`, and links with no library: it calls the C library of the
-//! process, whichever that is. So one file works on every distribution, and also with a static
-//! `seatmap`.
+//! It needs only `core` and `alloc`, and links with no library: it calls the process's C library.
+//! So one file works on every distribution, and with a static `seatmap`.
 #![no_std]
 
 extern crate alloc;
@@ -13,8 +12,8 @@ mod parts;
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
-// `core` and `alloc` are compiled for programs that unwind, and refer to these two. Nothing here
-// unwinds, so neither is called.
+// `core` and `alloc` are compiled for programs that unwind, and refer to these two, which are never
+// called here.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".globl rust_eh_personality, _Unwind_Resume",

@@ -14,8 +14,8 @@ const MPICH_WORLD: usize = 0x4400_0000;
 /// The status of a call that the MPI library lacks. `MPI_ERR_OTHER` is 15 or 16, and never success.
 const MISSING: c_int = 16;
 
-/// Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so a search through
-/// the program's libraries misses it.
+/// Open MPI, Debian's MPICH, and MPICH. Python loads one only for its module, so the program's
+/// libraries lack it.
 const FILES: [&CStr; 3] = [c"libmpi.so.40", c"libmpich.so.12", c"libmpi.so.12"];
 
 const MOST_WORDS: usize = 12;
@@ -119,8 +119,8 @@ impl MpiFunction {
         found
     }
 
-    /// Calls it with these words, as in registers and on the stack. A function ignores words beyond
-    /// its own, and its caller removes them, by the conventions of x86-64 and of 64-bit Arm.
+    /// Calls it with these words, as in registers and on the stack. Functions ignore further words,
+    /// and their callers remove them, by the conventions of x86-64 and of 64-bit Arm.
     ///
     /// # Safety
     /// The words are arguments of this function.
@@ -154,8 +154,8 @@ macro_rules! real {
     }};
 }
 
-/// Defines MPI functions under both names, which record something first. C programs call the first
-/// name; the second records only if it is Fortran's.
+/// Defines MPI functions under both names, which record something first. C programs call the first;
+/// the second records only if it is Fortran's.
 macro_rules! functions {
     (second $is_fortran:expr; $($name:ident $real:ident ($($argument:ident)*) $note:expr;)*) => {
         $(

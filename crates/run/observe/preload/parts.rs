@@ -1,7 +1,7 @@
 //! Counts messages between MPI ranks, in functions that replace those of the MPI library.
 //!
 //! MPI's profiling interface gives each function two names. Each rank counts the messages that it
-//! sends, and those that it fetches with `MPI_Get`; so no message counts twice.
+//! sends or fetches with `MPI_Get`; so none counts twice.
 
 // First, because the others use its macros.
 #[macro_use]

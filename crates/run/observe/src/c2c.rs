@@ -78,7 +78,7 @@ enum Change {
     Named { tid: i32, name: String },
 }
 
-/// Reads a recording. The most frequently moved lines come first.
+/// Reads a recording, most frequently moved lines first.
 ///
 /// # Errors
 /// [`PerfDataError`].
@@ -204,10 +204,10 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
     let mut order: Vec<ThreadKey> = threads.keys().copied().collect();
     order.sort_by_key(|thread| (threads[thread].1, *thread));
     by_path(&order, |thread| {
-        // A thread without a recorded creation has the creator 0.
+        // Its creator is 0 without a recorded creation.
         let creator = threads[&thread].0;
         let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
-        // Older threads count as children of the first one.
+        // Older threads become the first one's children.
         let first = (thread.0, thread.0);
         known
             .or_else(|| threads.contains_key(&first).then_some(first))

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The time for a command to end after Ctrl-C, before it gets a signal.
+/// The time for an end after Ctrl-C, before a signal.
 const GRACE: Duration = Duration::from_secs(1);
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub struct SubjectCommand {
     /// The program and its arguments.
     pub words: Vec<OsString>,
-    /// Whether its stdout goes to stderr, so that stdout is free for a document.
+    /// Whether its stdout goes to stderr, leaving stdout for a document.
     pub leaves_stdout: bool,
 }
 
@@ -70,7 +70,7 @@ pub fn attend(
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        // Ctrl-C also reaches the command, which shares the terminal, so it usually ends by itself.
+        // Ctrl-C also reaches the command, so it usually ends by itself.
         if !is_to_end && stop() {
             is_to_end = true;
             since = Instant::now();

@@ -31,15 +31,15 @@ pub struct ObservationNote {
     pub overhead_percent: Option<f64>,
     /// Each task's path: numbers in the order of creation.
     pub paths: Vec<String>,
-    /// Whether a command was observed from its first instruction, so that its next run has the same
-    /// paths.
+    /// Whether a command was observed from its first instruction, so that paths repeat in its next
+    /// run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_start: bool,
     /// Messages by pair and kind of wait.
     pub kinds: Vec<PairMessages>,
     /// The phases of the pattern.
     pub phases: Vec<PhaseNote>,
-    /// Processes outside the program that woke it, most frequent first.
+    /// Outside processes that woke it, most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outsiders: Vec<Outsider>,
     /// Messages not counted or not observable.
@@ -53,7 +53,7 @@ pub struct PhaseNote {
     pub from_s: f64,
     /// The end, in the same seconds.
     pub to_s: f64,
-    /// The number of messages.
+    /// Messages.
     pub messages: f64,
 }
 
@@ -63,7 +63,7 @@ impl ObservationDocument {
     pub fn next_step(&self, file: Option<&Path>) -> Option<String> {
         let inside = sum_of(&self.pattern.edges);
         let outside: f64 = self.observation.outsiders.iter().map(|one| one.wakeups).sum();
-        // If outside processes drive the program, the inside messages matter little for its seats.
+        // If outside processes drive the program, inside messages matter little.
         let is_useful = inside >= outside && !self.pattern.edges.is_empty();
         is_useful.then(|| match file {
             Some(path) => {
@@ -78,7 +78,7 @@ impl ObservationDocument {
 impl Observation {
     /// The document.
     pub fn document(&self, name: &str) -> ObservationDocument {
-        // The note has the key `observation`, and contains all that the pattern has there.
+        // The note has this key, and contains everything there.
         let pattern = Pattern { observation: None, ..self.pattern(name) };
         let phases = self.phases().into_iter();
         let cannot = std::iter::once(self.misses().to_owned());

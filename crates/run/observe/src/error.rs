@@ -8,7 +8,7 @@ use seatmap_os::trusted::TrustError;
 use seatmap_os::{Ending, Tid, rights};
 use std::io;
 
-/// Why a program could not be observed.
+/// A failed observation.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     /// No usable method is permitted.
@@ -21,7 +21,7 @@ pub enum ObserveError {
         /// The reason against each method.
         reasons: String,
     },
-    /// The method does not exist, or not on this computer.
+    /// The method does not exist here.
     #[error("the method {method} does not work here: {reason}")]
     Unavailable {
         /// The method.
@@ -60,10 +60,10 @@ pub enum ObserveError {
     /// Another process or file was refused.
     #[error(transparent)]
     System(io::Error),
-    /// The library that counts messages cannot be loaded: a sentence.
+    /// The counting library cannot be loaded: a sentence.
     #[error("{0}")]
     NoLibrary(String),
-    /// The folder for a job's traces belongs to another user.
+    /// The folder for traces belongs to another user.
     #[error(transparent)]
     Traces(#[from] TrustError),
     /// A recording of perf(1) could not be read.

@@ -33,7 +33,7 @@ impl Method {
         Method::Tsan,
     ];
 
-    /// The communication that the method cannot observe, as the end of a sentence.
+    /// Communication that the method cannot observe, as the end of a sentence.
     pub fn misses(self) -> &'static str {
         match self {
             Method::Wakeups => {

@@ -70,7 +70,7 @@ pub fn messages(traces: &[TraceText]) -> Result<Observation, TraceError> {
     let to = ranks.values().map(|rank| rank.head.to_ns).max().unwrap_or(0);
     let sent = ranks.values().flat_map(|rank| rank.sent(size));
     let sent = Pattern::gathered("", size, sent);
-    // A rank without a trace is also a task, so that tasks have the numbers of their ranks.
+    // A rank without a trace is also a task, so that tasks have their ranks' numbers.
     let tasks = (0..size).map(|rank| task(rank, ranks.get(&rank))).collect();
     Ok(Observation {
         unseen: unseen(&ranks, size),

@@ -4,7 +4,7 @@ use seatmap_launch::lineage::{self, TaskPath};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The threads with their paths, in the order of the paths. `threads` is the order of creation.
+/// The threads with their paths, in the paths' order. `threads` is in order of creation.
 pub fn by_path<K: Copy + Hash + Ord>(
     threads: &[K],
     creator: impl Fn(K) -> Option<K>,

@@ -18,7 +18,7 @@ const FEW_PER_S: f64 = 10.0;
 /// A thread or rank of the observed program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedTask {
-    /// The thread's name, with a number if not unique. A second run finds the same task by it.
+    /// The thread's name, numbered if not unique. A second run finds the task by it.
     pub name: String,
     /// The numbers of the process and of the task in the order of creation. A second run finds a
     /// task by its path before it has its name.
@@ -51,7 +51,7 @@ pub struct PairMessages {
     pub to: usize,
     /// The kind.
     pub kind: TalkKind,
-    /// The number of messages.
+    /// Messages.
     pub messages: f64,
 }
 
@@ -65,7 +65,7 @@ impl PairMessages {
     }
 }
 
-/// A program as observed by one or several methods.
+/// An observed program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// The methods.
@@ -82,9 +82,9 @@ pub struct Observation {
     pub overhead: Option<f64>,
     /// Whether a command was observed from its first instruction.
     pub from_start: bool,
-    /// Processes outside the program that woke it, most frequent first.
+    /// Outside processes that woke it, most frequent first.
     pub outsiders: Vec<Outsider>,
-    /// Messages that this observation missed, a sentence each.
+    /// Missed messages, a sentence each.
     pub unseen: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ impl Observation {
         }
     }
 
-    /// The messages that none of the methods sees, as the end of a sentence.
+    /// Messages that no method sees, as the end of a sentence.
     pub fn misses(&self) -> &'static str {
         match self.methods[..] {
             [method] => method.misses(),
@@ -146,7 +146,7 @@ impl Observation {
         }
     }
 
-    /// Suggests another method if threads worked at the same time with hardly any messages.
+    /// Suggests another method if threads worked simultaneously with hardly any messages.
     pub fn advice(&self) -> Option<String> {
         let busiest = self.tasks.iter().max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s))?;
         let is_worker =
@@ -207,8 +207,8 @@ impl Observation {
         patterns.collect()
     }
 
-    /// The pattern of the whole time: the sum of all windows. A task's load is its share of a CPU;
-    /// 1 is one CPU for the whole time.
+    /// The pattern of the whole time: the sum of all windows. A task's load is its share of one
+    /// CPU.
     pub fn pattern(&self, name: &str) -> Pattern {
         let edges = self.windows.iter().flat_map(|window| window.edges.iter().cloned());
         let mut pattern = Pattern::gathered(name, self.tasks.len(), edges);

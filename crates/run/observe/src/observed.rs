@@ -23,8 +23,7 @@ pub struct Sighting {
 /// The outcome of an observation.
 #[derive(Debug)]
 pub struct ObservationOutcome {
-    /// The result, or why there is none. `Ok(None)` if another rank of the job has it, or if the
-    /// command failed.
+    /// The result, or why there is none. `Ok(None)` if another rank has it, or the command failed.
     pub sighting: Result<Option<Sighting>, ObserveError>,
     /// The command's end, perhaps still to come.
     pub end: CommandEnd,
@@ -56,7 +55,7 @@ impl Sighting {
             .map_err(|source| ObserveError::Recording { path: path.display().to_string(), source })
     }
 
-    /// Sentences about the lines most moved between threads that do not use each other's bytes.
+    /// Sentences about the lines most moved by false sharing.
     pub fn false_sharing(&self) -> impl Iterator<Item = String> {
         let lines = self.lines.iter().filter(|line| line.is_false_sharing());
         lines.take(MOST_LINES).map(|line| {
@@ -75,7 +74,7 @@ impl Sighting {
 }
 
 impl ObservationOutcome {
-    /// An ended command with its result. If the command failed, that explains missing reports.
+    /// An ended command with its result. Its failure explains missing reports.
     pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
         let sighting = match sighting {
             Err(_) if ending != Ending::Exited(0) => Ok(None),
@@ -109,7 +108,7 @@ impl CommandEnd {
                 command::attend(child, is_to_end, stop).map(Ending::of)
             }
         };
-        // A failed look matters more than the ending, because the program continued unobserved.
+        // A failed look matters more, because the program continued unobserved.
         let ending = ending.map_err(ObserveError::System)?;
         self.broken.map_or(Ok(ending), Err)
     }

@@ -1,9 +1,8 @@
 //! Finds the phases of a program.
 //!
 //! Adjacent windows are merged, the most similar first, while their patterns differ by less than
-//! `MOST_APART`; then those shorter than `SHORTEST`. The distance of two patterns depends on the
-//! angle between their vectors of messages by pair, and so not on the length or activity of a
-//! window.
+//! `MOST_APART`; then those shorter than `SHORTEST`. The distance of patterns depends on the angle
+//! between their vectors of messages by pair, and so not on a window's length or activity.
 
 use crate::Window;
 use seatmap_data::pattern::{Edge, Pattern};
@@ -127,7 +126,7 @@ fn nearest(stretches: &[Stretch]) -> Option<usize> {
         let near = distances.iter().filter(|(at, distance)| is_near(*at, *distance));
         near.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| *at)
     };
-    // A period too short for a phase joins a neighbour, however different.
+    // A short period joins a neighbour, however different.
     let is_short = |at: usize| stretches[at..at + 2].iter().any(|one| one.windows < SHORTEST);
     least(&|_, distance| distance < MOST_APART).or_else(|| least(&|at, _| is_short(at)))
 }

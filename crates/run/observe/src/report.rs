@@ -30,8 +30,7 @@ pub struct JobRank {
     pub size: usize,
     /// The launcher's unique name for this start.
     pub job: Option<String>,
-    /// The file of the job's pattern. The ranks leave their traces next to it, so all nodes must
-    /// share its folder.
+    /// The file of the job's pattern. Traces are next to it, so all nodes must share its folder.
     pub pattern: PathBuf,
 }
 

@@ -85,8 +85,7 @@ impl WatchRequest {
     }
 }
 
-/// Observes a command from its first instruction to its end, by the best permitted method. Its
-/// output goes to stderr.
+/// Observes a command from start to end, by the best permitted method. Its output goes to stderr.
 ///
 /// # Errors
 /// [`ObserveError`]; also if the command failed, or `stop` returned true.

@@ -30,7 +30,7 @@ pub struct Roster {
 
 impl Roster {
     pub fn update(&mut self, mut threads: Vec<Born>) {
-        // A process's first thread comes first, because older ones count it as their creator.
+        // A process's first thread comes first: older ones count it as their creator.
         threads.sort_by_key(|thread| (thread.born_ns, thread.tid != thread.pid, thread.tid));
         for born in threads {
             let known = self.places.get(&born.tid).copied();
@@ -50,7 +50,7 @@ impl Roster {
             );
             if let Some((name, run_ns)) = &born.end {
                 let member = &mut self.members[place];
-                // perf reports a CPU time of 0 at the end; the last reading stays.
+                // perf reports a CPU time of 0 at the end.
                 member.run_ns = member.run_ns.max(*run_ns);
                 if !name.is_empty() {
                     member.name.clone_from(name);
@@ -108,8 +108,8 @@ impl Roster {
     }
 
     /// Tasks, and each thread's task, in order of creation. Names are numbered in the order of
-    /// paths, which a second run repeats even if threads are created in another order. An omitted
-    /// thread's task number is out of range.
+    /// paths, which a second run repeats even if the order of creation differs. An omitted thread's
+    /// task number is out of range.
     pub fn tasks(&self) -> (Vec<ObservedTask>, Vec<usize>) {
         let mut order = Vec::from_iter(0..self.members.len());
         order.retain(|place| !self.members[*place].is_left_out);

@@ -121,8 +121,7 @@ impl ObservationSession {
         self.pass(time, stop, true)
     }
 
-    /// Like [`ObservationSession::watch`], for callers with frequent work of their own: results may
-    /// be older.
+    /// Like [`ObservationSession::watch`], for callers with frequent work: results may be older.
     ///
     /// # Errors
     /// As [`ObservationSession::watch`].
@@ -215,20 +214,20 @@ impl ObservationSession {
         self.messages
     }
 
-    /// The mechanism, and the reason against a better one.
+    /// The mechanism, and why no better one.
     pub fn mechanism(&self) -> String {
         let better = self.better.as_ref();
         let reason = better.map(|reason| format!("; not {reason}")).unwrap_or_default();
         format!("{}{reason}", self.source.name())
     }
 
-    /// Process and number of each thread at the last look, by first sight.
+    /// Each thread's process and number at the last look, by first sight.
     pub fn threads(&self) -> Vec<(Tid, Tid)> {
         self.roster.living()
     }
 
-    /// Pauses or resumes the observation of messages, almost without cost while paused. Starts and
-    /// ends of threads are always observed. Records of each event cannot be paused.
+    /// Pauses or resumes the observation of messages, almost without cost while paused. Threads'
+    /// starts and ends are always observed. Records of each event cannot be paused.
     ///
     /// # Errors
     /// [`ObserveError::Kernel`].
@@ -246,7 +245,7 @@ impl ObservationSession {
 
     /// Ends the observation. A living command continues.
     pub fn finish(mut self) -> (Observation, Option<Child>) {
-        // On a crowded computer, the CPU times below may be read long after the last look.
+        // On a crowded computer, CPU times may be read long after the last look.
         if self.source.has_processes().unwrap_or(false) {
             let _ = self.look();
         }

@@ -41,7 +41,7 @@ impl Sockets {
         let table = Map::hash("flows", programs::KEY_BYTES, programs::VALUE_BYTES, room)?;
         let ground = SocketPrograms { btf, layout, tables, flows: &table };
         // Newer kernels read fields by a cast, older ones by copying. Without socket tracepoints,
-        // the program at all system calls also counts sockets.
+        // the program at all calls also counts sockets.
         let of_sockets =
             of_sockets(&ground, true).or_else(|_| of_sockets(&ground, false)).unwrap_or_default();
         let has_sockets = of_sockets.is_empty();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 pub const OF_INTERRUPTS: &str = "came from interrupts, such as timers and devices";
 
-/// A sentence with different endings for one and for several; `None` for 0.
+/// A sentence with endings for one and several; `None` for 0.
 pub fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
     let rest = if count == 1 { one } else { several };
     (count > 0).then(|| format!("{} {rest}", counted(count, name)))
@@ -26,12 +26,12 @@ pub trait MessageSource {
     fn follow_own_children(&mut self, on: bool) -> io::Result<()>;
 
     /// Pauses or resumes counting messages; starts and ends of threads are always observed. Ignored
-    /// if a pause saves nothing.
+    /// if it saves nothing.
     fn pause(&mut self, _pauses: bool) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether it reports the CPU times of ended threads.
+    /// Whether it reports ended threads' CPU times.
     fn tells_cpu_times(&self) -> bool;
 
     fn look(&mut self) -> io::Result<TalkBatch>;

@@ -80,7 +80,7 @@ fn process_of(tid: Tid) -> Tid {
     seatmap_os::sched::ThreadStatus::parse(&status).pid.unwrap_or(tid)
 }
 
-/// A process that starts between the search and the following is found by the next search.
+/// A process that starts meanwhile is found by the next search.
 fn follow_with_descendants(
     first: BTreeSet<Tid>,
     source: &mut dyn MessageSource,

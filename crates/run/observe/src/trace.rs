@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// The files' format and version.
 pub const FORMAT: &str = "seatmap-trace/1";
-/// A job of more ranks would not fit in a pattern's edges.
+/// More ranks would not fit in a pattern's edges.
 pub const MAX_FILES: usize = 1 << 16;
 /// A process writes at most a line for each pair of its 1024 threads.
 pub const MAX_BYTES: u64 = 1 << 27;

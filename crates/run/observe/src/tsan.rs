@@ -23,7 +23,7 @@ pub struct SharedLine {
     pub pid: i32,
     /// The line's address.
     pub address: u64,
-    /// The writing task of the most frequent pair, by index.
+    /// The most frequent pair's writing task, by index.
     pub from: usize,
     /// The receiving task.
     pub to: usize,
@@ -99,7 +99,7 @@ struct Process {
     cut_off: Option<String>,
 }
 
-/// Reads the traces of a folder. The lines are in the order of processes, then of frequency.
+/// Reads a folder's traces. The lines are in the order of processes, then of frequency.
 ///
 /// # Errors
 /// [`TraceError`] if there are none, or one is malformed.
@@ -175,7 +175,7 @@ fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
     }
     let order: Vec<Key> = creators.keys().copied().collect();
     by_path(&order, |key| {
-        // If a damaged trace lacks a creator, the process's first thread stands in.
+        // The first thread replaces a creator missing in a damaged trace.
         creators[&key]
             .map(|creator| if creators.contains_key(&creator) { creator } else { (key.0, 0) })
     })

@@ -21,7 +21,7 @@ impl WakeCounter {
             .map(WakeCounter)
     }
 
-    /// The wakeups since the last call, most frequent first; `None` if the kernel refuses.
+    /// Wakeups since the last call, most frequent first; `None` if the kernel refuses.
     pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
         // The time is over at once, so this takes one look without waiting.

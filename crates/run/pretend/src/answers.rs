@@ -78,7 +78,7 @@ pub struct BoundRange {
 pub struct PretendedKernel {
     /// The pretended machine.
     pub machine: PretendedMachine,
-    /// The threads of the program.
+    /// The program's threads.
     pub record: ProgramRecord,
     /// Memory ranges with separate policies, in order.
     pub ranges: Vec<BoundRange>,
@@ -177,7 +177,7 @@ fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
 }
 
 impl PretendedKernel {
-    /// The kernel of a machine, with the program's first process.
+    /// A machine's kernel, with the program's first process.
     pub fn new(machine: PretendedMachine, pid: Tid) -> Self {
         PretendedKernel {
             record: ProgramRecord::new(pid, machine.allowed.clone()),
@@ -215,7 +215,7 @@ impl PretendedKernel {
             TrappedCall::SetPolicy => ("set_mempolicy", self.set_policy(call, at)),
             TrappedCall::BindMemory => ("mbind", self.bind_memory(call, at)),
             TrappedCall::MovePages => ("move_pages", self.move_pages(call, at)),
-            // All pages are already where the policies want them.
+            // All pages are already in place.
             TrappedCall::MigratePages => ("migrate_pages", Ok(0)),
             TrappedCall::HomeNode => ("set_mempolicy_home_node", Ok(0)),
             other => {
@@ -227,8 +227,8 @@ impl PretendedKernel {
         answered.map_or_else(CallAnswer::Failure, CallAnswer::Value)
     }
 
-    /// The file opened by this call, if it is answered: libnuma reads CPUs and nodes from `status`,
-    /// and ps(1) reads a CPU from `stat`.
+    /// The file opened by this call, if answered: libnuma reads CPUs and nodes from `status`, and
+    /// ps(1) a CPU from `stat`.
     fn open(&mut self, call: &ProgramCall) -> Option<AnsweredFile> {
         let (file, flags) = call.opened()?;
         let text = self.text_at(file.path()?.to_str()?, call.at_s)?;
@@ -261,8 +261,7 @@ impl PretendedKernel {
         })
     }
 
-    /// The answer to `statfs` about the mounts of control groups, whose versions programs tell
-    /// apart by it.
+    /// The answer to `statfs` about control groups' mounts, by which programs tell their versions.
     fn file_system(&self, call: &ProgramCall) -> Option<Vec<u8>> {
         let named = match call.call {
             TrappedCall::StatFs => {
@@ -328,7 +327,7 @@ impl PretendedKernel {
         let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
         let kept = mask.within(&self.machine.allowed);
         if kept.is_empty() {
-            // The kernel truncates a mask to its own length before it reads it.
+            // The kernel first truncates a mask to its own length.
             let wanted = call.set(from, bytes.min(MOST_MASK_BYTES)).unwrap_or(mask);
             self.record.refuse(subject, wanted, call.at_s);
             return Err(libc::EINVAL);

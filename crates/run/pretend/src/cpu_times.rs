@@ -1,7 +1,7 @@
 //! The pretended `/proc/stat`, with advancing times.
 //!
-//! A thread's time counts for its pretended CPU at the next look. If threads of one pretended CPU
-//! run on several real ones, it is never idle, and busy for longer than the time that passes.
+//! A thread's time counts for its pretended CPU at the next look. If threads of one such CPU run on
+//! several real ones, it is never idle, and busy for longer than real time.
 
 use crate::PretendedMachine;
 use crate::record::ProgramRecord;

@@ -5,7 +5,7 @@ use seatmap_launch::ProgramError;
 use std::io;
 use std::path::PathBuf;
 
-/// Why no other machine can be shown.
+/// A failure to show a machine.
 #[derive(Debug, thiserror::Error)]
 pub enum PretendError {
     /// The cores are unknown, or there are no such CPUs or quotas: a sentence.

@@ -44,7 +44,7 @@ pub enum GroupVersion {
     Second,
 }
 
-/// The control group of a container. It limits nothing: only its files say so.
+/// A container's control group. It limits nothing: only its files say so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContainerGroup {
     /// The version.
@@ -174,8 +174,8 @@ impl ContainerGroup {
         [folder].into_iter().chain(hierarchies).collect()
     }
 
-    /// `/proc/PID/mountinfo` with the group's mounts in place of this computer's, and without
-    /// Seatmap's. Processes without Seatmap's mounts keep theirs.
+    /// `/proc/PID/mountinfo` with the group's mounts in place of this computer's and Seatmap's.
+    /// Processes without Seatmap's mounts keep theirs.
     pub(crate) fn mountinfo(&self, text: &str) -> String {
         rewritten(text, MountLine::of_mountinfo, |line| {
             let [number, parent, device, ..] = line.words[..] else { return String::new() };

@@ -6,8 +6,7 @@ use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distances of nodes in firmware (ACPI's SLIT): the node itself, one in the same package, and one
-/// in another.
+/// Distances of nodes in firmware (ACPI's SLIT): to itself, within the package, and beyond.
 const OWN_DISTANCE: u32 = 10;
 const PACKAGE_DISTANCE: u32 = 12;
 const FAR_DISTANCE: u32 = 32;

@@ -22,8 +22,7 @@ pub struct PretendedPolicy {
 }
 
 impl PretendedPolicy {
-    /// A program's requested policy; `None` if the kernel would refuse it. `usable` nodes have
-    /// memory.
+    /// A requested policy; `None` if the kernel would refuse it. `usable` nodes have memory.
     pub fn of(number: u32, nodes: &CpuSet, usable: &CpuSet) -> Option<Self> {
         let mode = number & !FLAG_BITS;
         let flags = number & FLAG_BITS;

@@ -28,9 +28,9 @@ pub struct MaskChange {
 /// A thread of the program, also after its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedThread {
-    /// The number of its process.
+    /// The PID.
     pub pid: Tid,
-    /// The thread's number.
+    /// The TID.
     pub tid: Tid,
     /// The name at its end or at the last look.
     pub name: String,
@@ -86,7 +86,7 @@ impl RecordedThread {
 /// A process of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedProcess {
-    /// The number of the process.
+    /// The PID.
     pub pid: Tid,
     /// The process that created it.
     pub parent: Tid,
@@ -217,7 +217,7 @@ impl ProgramRecord {
         Some(self.creations.remove(at).birth)
     }
 
-    /// The state of a process's first thread, or else of the program's.
+    /// The state of a process's first thread, or the program's.
     fn of_first_thread(&self, pid: Tid, at_s: f64) -> Birth {
         let of_process = self.threads.iter().find(|thread| thread.pid == pid);
         of_process.unwrap_or(&self.threads[0]).birth(at_s)
@@ -332,8 +332,8 @@ impl ProgramRecord {
 
     /// A moment with the most living threads and the fewest awaited first masks, because that wait
     /// depends on the computer's load. States shorter than a hundredth of the run count only if
-    /// longer ones have fewer than half as many threads: a script's helpers do not show the program
-    /// at work.
+    /// longer ones have fewer than half as many threads: a script's helpers are not the program at
+    /// work.
     pub fn fullest_s(&self, end_s: f64) -> f64 {
         let states = self.states(end_s);
         let least_s = end_s * SETTLED_SHARE;

@@ -184,7 +184,7 @@ impl PretendedRun {
         }
     }
 
-    /// Judges the threads by rules and seats, as `seatmap check` judges those of running programs.
+    /// Judges the threads by rules and seats, like `seatmap check`.
     pub fn judge<T>(&self, criteria: &Criteria, of: impl FnOnce(&Judged) -> T) -> T {
         let seating = self.seating();
         let judged = Judged::new(&seating, &self.answers.machine.usable(), criteria);
@@ -197,8 +197,7 @@ impl PretendedRun {
         of(&judged)
     }
 
-    /// A finding per process with refused masks: wrong if the last attempt failed, else only a
-    /// remark.
+    /// A finding per process with refused masks: wrong if the last attempt failed, else a remark.
     fn refusals(&self) -> Vec<Finding> {
         let machine = &self.answers.machine;
         let threads = &self.answers.record.threads;

@@ -32,7 +32,7 @@ pub struct PretendRequest {
     pub machine: PretendedMachine,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// Whether to redirect the program's output to stderr, because stdout is for a document.
+    /// Whether to redirect the program's output to stderr, leaving stdout for a document.
     pub leaves_stdout: bool,
 }
 
@@ -114,7 +114,7 @@ fn start(
             continue;
         }
         match listener.next()? {
-            // The end of a program that could not be executed, or of a very short one.
+            // The end of an unexecuted or very short program.
             Some(call) if call.call == TrappedCall::ExitGroup => {
                 listener.answer(&call, CallAnswer::CarriedOut)?;
             }
@@ -249,7 +249,7 @@ impl Session {
                 memory: &memory,
                 at_s,
             }),
-            // Its memory is hidden from this user, and so are its masks.
+            // This user cannot see its memory and masks.
             Err(_) => CallAnswer::CarriedOut,
         };
         self.listener.answer(call, answer)

@@ -84,8 +84,8 @@ pub fn files(tree: &MachineTree, root: &Root) -> PrivateFiles {
     PrivateFiles::new(steps).in_container()
 }
 
-/// The lists of Intel's kinds of cores, among the devices. A folder cannot be added to the
-/// kernel's, so another one takes its place and shows all others from there.
+/// The lists of Intel's kinds of cores, among the devices. The kernel's folder accepts no more, so
+/// another one takes its place and shows all others.
 fn kind_lists(tree: &MachineTree, root: &Root) -> Vec<FileStep> {
     let files =
         KIND_LISTS.iter().filter_map(|list| tree.files.get_key_value(&format!("{list}/cpus")));

@@ -1,8 +1,7 @@
 //! The pretended files below `/sys` and `/proc`.
 //!
 //! `seatmap_machines::host` reads the same topology back from it. A file exists only if its value
-//! is known, so that no reader mistakes a guess for a fact: a cache of unknown size has no file
-//! `size`.
+//! is known, so that no guess passes for a fact: a cache of unknown size has no file `size`.
 
 use crate::cpu_times::PretendedCpuTimes;
 use crate::machine::PretendedNode;
@@ -55,8 +54,8 @@ pub struct MachineTree {
 }
 
 impl MachineTree {
-    /// The files of a machine. Facts outside the topology, such as processor flags and memory size,
-    /// are this computer's.
+    /// The files of a machine. Facts outside the topology, such as processor flags, are this
+    /// computer's.
     pub fn of(machine: &PretendedMachine, host: &HostFacts) -> Self {
         let mut tree = MachineTree::default();
         tree.lists(machine);
@@ -247,8 +246,7 @@ impl MachineTree {
 
 type CacheBytes = fn(&Pu) -> Option<u64>;
 
-/// The CPUs of each part, as a mask and as a list. Written once, because a machine may have
-/// thousands of CPUs.
+/// The CPUs of each part, as a mask and as a list. Written once, because there may be thousands.
 struct Parts {
     number: fn(&Pu) -> Option<u32>,
     bits: u32,
@@ -306,8 +304,7 @@ pub(crate) fn ranges(set: &CpuSet) -> String {
     parts.join(",")
 }
 
-/// A mask as the kernel writes it, with all leading zeros: libnuma takes its length for the number
-/// of CPUs.
+/// A mask as the kernel writes it, with all leading zeros: libnuma counts CPUs by its length.
 pub(crate) fn mask(set: &CpuSet, bits: u32) -> String {
     let mut groups = vec![0_u32; bits.div_ceil(GROUP_BITS).max(1) as usize];
     for cpu in set.iter() {

@@ -1,7 +1,7 @@
 //! One command on many machines, each whole and in the situations that containers make.
 //!
-//! Every run is a `seatmap pretend` of its own, so the command that repeats a run is the one that
-//! ran. Its record and the output are read afterwards, and compared with the whole machine's.
+//! Every run is a `seatmap pretend` of its own, so its command repeats it. Its record and output
+//! are read afterwards, and compared with the whole machine's.
 //!
 //! | module | holds |
 //! |---|---|
@@ -43,7 +43,7 @@ const USAGE: Ending = Ending::Exited(2);
 /// A command to run on many machines.
 #[derive(Clone, Debug)]
 pub struct ZooRequest {
-    /// The machines, by the names that `seatmap pretend` understands.
+    /// The machines, by their names for `seatmap pretend`.
     pub machines: Vec<(String, Topology)>,
     /// The words that begin a `seatmap pretend`.
     pub pretend: Vec<OsString>,
@@ -121,7 +121,7 @@ struct ZooResults {
 }
 
 impl ZooRequest {
-    /// Runs the command everywhere. `progress` receives the number of finished runs and of all.
+    /// Runs the command everywhere. `progress` receives the finished and all runs.
     ///
     /// # Errors
     /// [`ZooError`]: no machine can be shown, or the user ended the runs.
@@ -137,7 +137,7 @@ impl ZooRequest {
             next: AtomicUsize::new(0),
             results: Mutex::default(),
         };
-        // The first run is alone, so that a program that cannot start is always reported for it.
+        // The first run is alone, so that a program that cannot start is reported for it.
         if work.step(progress, is_stopped) {
             std::thread::scope(|scope| {
                 for _ in 0..self.jobs.max(1) {

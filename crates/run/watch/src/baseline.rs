@@ -23,7 +23,7 @@ pub struct UnitBaselines {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct UnitSeating {
     pids: BTreeSet<Tid>,
-    /// The kernel writes the lists, so equal sets have equal texts.
+    /// The kernel's lists, so equal sets have equal texts.
     masks: BTreeMap<String, Vec<Tid>>,
     /// Of its control groups, if known.
     nodes: BTreeSet<String>,
@@ -50,8 +50,8 @@ pub enum UnitBaselineError {
 pub struct JudgedUnit {
     /// The unit.
     pub unit: String,
-    /// Its state, as the label of a metric: `as-it-was`; `differs`; `unknown` if it has no good
-    /// state on file, or unread masks, which is not good; `gone` without a visible process.
+    /// Its state, as the label of a metric: `as-it-was`; `differs`; `unknown` without a good state
+    /// on file or with unread masks, which is not good; `gone` without a visible process.
     pub state: &'static str,
     /// The finding, unless it is as it was.
     pub finding: Option<Finding>,

@@ -33,7 +33,7 @@ pub struct CheckRequest {
     pub topology: Topology,
     /// This computer's name.
     pub machine: String,
-    /// How often to repeat the check until the programs have ended.
+    /// How often to check until the programs have ended.
     pub again_every: Option<Duration>,
 }
 
@@ -96,7 +96,7 @@ impl Blame for CheckFailure {
 /// A running check.
 pub struct RunningCheck<'a> {
     request: &'a CheckRequest,
-    /// `None` if no program is bound, and no other was chosen.
+    /// `None` if no program is bound or chosen.
     watcher: Option<Watcher>,
     began: Instant,
     is_begun: bool,

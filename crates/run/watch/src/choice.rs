@@ -39,10 +39,9 @@ pub enum ProcessChoice {
     Step(String),
     /// A libvirt domain, by name.
     Domain(String),
-    /// Programs by the name of their file or first thread; `*` matches any text and `?` any
-    /// character.
+    /// Programs by the name of their file or first thread; `*` matches any text, `?` any character.
     Name(String),
-    /// Programs with a thread that may not run on all CPUs of its control group.
+    /// Programs with a thread that may not run everywhere in its control group.
     Bound,
     /// All programs visible to this user.
     All,
@@ -53,7 +52,7 @@ pub enum ProcessChoice {
 /// Why there is nothing to look at.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
-    /// Nothing fits the choice, or this user cannot see it.
+    /// Nothing fits, or this user cannot see it.
     #[error("{0}")]
     Nothing(String),
     /// It exists, but has no processes.
@@ -85,8 +84,7 @@ impl ChoiceError {
 }
 
 impl ProcessChoice {
-    /// Chooses these processes, or the control group, or the programs of this name; `None` without
-    /// any.
+    /// Chooses these processes, or the control group, or the programs of this name, if any.
     pub fn named(
         pids: &[Tid],
         with_children: bool,
@@ -168,7 +166,7 @@ impl Chooser<'_> {
 
     fn by_number(&mut self, pids: &[Tid], with_children: bool) -> Chosen {
         let mut found = self.known.clone();
-        // A chosen process may end during the watch without an error.
+        // Processes may end during the watch.
         for pid in pids.iter().filter(|_| self.known.is_empty()) {
             found.insert(self.process_of(*pid)?.ok_or_else(|| unseen(self.files, *pid))?);
         }

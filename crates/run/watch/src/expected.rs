@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 
 pub use reported::{ReportError, ReportedProgram};
 
-/// The seats that a program should have.
+/// A program's proper seats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// The seats, by creation of their threads.
     pub seats: Vec<ExpectedSeat>,
-    /// Whether a seat without a thread is a fault: each task of a plan needs one, but a thread of a
-    /// report may have ended.
+    /// Whether a seat without a thread is a fault: a plan's tasks need one each, but a report's
+    /// thread may have ended.
     pub needs_all: bool,
     /// Whether launchers published the seats. Threads not yet published are then no fault.
     pub is_shown: bool,
@@ -28,11 +28,11 @@ pub struct Expected {
     pub is_numbered: bool,
     /// Processes on the wrong computer, each with a sentence about the right one.
     pub misplaced: Vec<(Tid, String)>,
-    /// The only program to compare with a seating on file.
+    /// The only program that a seating on file concerns.
     pub program: Option<ReportedProgram>,
 }
 
-/// One seat that a thread should have.
+/// One thread's proper seat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedSeat {
     /// Its name in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
@@ -88,15 +88,14 @@ impl Expected {
         }
     }
 
-    /// The seats of the report of a run, or of an earlier check. Omits threads without a seat.
+    /// The seats of a run's report, or of an earlier check. Omits threads without a seat.
     ///
     /// # Errors
     /// [`DocumentError`]: the text is not a seating, or names an impossible CPU.
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_data::document::read(text, crate::seating::FORMAT)?;
         let program = ReportedProgram::of(&report);
-        // A CPU set has a bit for each index up to the last, so CPU 4294967295 would fill the
-        // memory.
+        // A CPU set has a bit for each index, so CPU 4294967295 would fill the memory.
         let cpus = report.threads.iter().enumerate();
         let mut cpus =
             cpus.flat_map(|(at, seated)| seated.cpus.iter().flatten().map(move |cpu| (at, *cpu)));
@@ -124,7 +123,7 @@ impl Expected {
         Ok(Expected { program: Some(program), ..expected })
     }
 
-    /// Whether the seats are for this process: those on file are only for their own program.
+    /// Whether the seats are for this process; those on file are for one program.
     pub fn concerns(&self, pid: Tid) -> bool {
         self.program.as_ref().is_none_or(|program| program.processes.contains(&pid))
     }

@@ -51,7 +51,7 @@ impl SystemFiles {
 
     /// A process's threads, ascending; none if it has ended.
     pub fn threads(&mut self, pid: Tid) -> Vec<Tid> {
-        // Most processes have one thread, and the folder's link count shows this.
+        // Most processes have one thread, as the folder's link count shows.
         if self.proc.folders(format_args!("{pid}/task")).ok() == Some(1) {
             return vec![pid];
         }
@@ -80,7 +80,7 @@ impl SystemFiles {
         }
     }
 
-    /// A thread's times. If the kernel keeps no finer ones, those of `stat`, in clock ticks.
+    /// A thread's times; without finer ones, those of `stat`, in clock ticks.
     pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<ThreadTimes> {
         let counts = self.proc.schedstat(pid, tid);
         match counts.ok().and_then(ThreadTimes::parse) {
@@ -97,7 +97,7 @@ impl SystemFiles {
         self.root.is_this_computer().then(|| CpuSet::of_thread(tid).ok()).flatten()
     }
 
-    /// A thread's mask, from files if no system call tells it.
+    /// A thread's mask, from files if necessary.
     pub fn mask(&mut self, pid: Tid, tid: Tid) -> Option<CpuSet> {
         self.asked_mask(tid)
             .or_else(|| ThreadStatus::parse(self.proc.status(pid, tid).ok()?).mask())
@@ -112,8 +112,7 @@ impl SystemFiles {
         ticks.saturating_mul(1_000_000_000 / self.ticks_per_s)
     }
 
-    /// Notes something unseen if the error means that this user may not read it, or that no more
-    /// files can be opened.
+    /// Notes something unseen if this user may not read it, or no more files can be opened.
     pub fn note_refusal(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_refused(error) {
             let why = if visibility::may_trace(&self.root) {

@@ -1,7 +1,7 @@
 //! Compares a seating with a plan and with rules.
 //!
-//! Each rule is a function from `SeatingFacts` to findings, in its own file. A rule without a
-//! measured harm gives a remark.
+//! Each rule is a function from `SeatingFacts` to findings, in its own file. Without a measured
+//! harm it gives a remark.
 
 mod brake;
 mod devices;
@@ -42,7 +42,7 @@ use std::collections::BTreeSet;
 /// The criteria for a seating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Criteria {
-    /// The named rules; by default, the default ones.
+    /// The named rules, or the default ones.
     pub rules: Vec<Rule>,
     /// The seats of the threads.
     pub expected: Option<Expected>,
@@ -101,8 +101,7 @@ pub(crate) fn may_be_kept_waiting(thread: &WatchedThread) -> bool {
 
 type Judge = fn(&SeatingFacts) -> Vec<Finding>;
 
-/// The CPUs of an unbound process: those of its cell, or the usual ones allowed by its control
-/// group.
+/// The CPUs of an unbound process: its cell's, or the usual ones allowed by its control group.
 pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet {
     SeatingFacts::new(seating, topology, None).seats_of(pid)
 }

@@ -2,7 +2,7 @@
 //!
 //! A seating is read from `/proc` and `/sys` in two or more looks, so that shares of CPU time cover
 //! the time between. This needs no privileges and changes nothing. The seating lists everything
-//! that the kernel did not show, because an incomplete check must not report that all is well.
+//! hidden by the kernel, because an incomplete check must not report that all is well.
 //!
 //! | module | does |
 //! |---|---|

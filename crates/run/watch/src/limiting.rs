@@ -56,7 +56,7 @@ impl Limiting {
         self.listed.clear();
     }
 
-    /// A process's limits: those of its first thread. Also finds threads in other groups.
+    /// A process's limits, by its first thread. Also finds threads in other groups.
     pub fn process(
         &mut self,
         files: &mut SystemFiles,
@@ -147,7 +147,7 @@ impl Limiting {
         quotas
     }
 
-    /// The other settings that hold back threads examined since the last turn, by file.
+    /// The other settings that hold back these threads, by file.
     pub fn brakes<'a>(&self, threads: impl Iterator<Item = &'a WatchedThread>) -> Vec<GroupBrake> {
         let mut by_file: HashMap<&str, GroupBrake> = HashMap::new();
         for (groups, limits) in &self.now {

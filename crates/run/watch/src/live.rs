@@ -1,10 +1,10 @@
 //! Looks at running programs repeatedly, cheaply enough for a screen.
 //!
-//! A look reads one small, open file of each thread. It reads the other files only if the thread
-//! has run since the last look or waits for a CPU; otherwise they cannot have changed. For a thread
-//! that has hardly run, every sixth look reads them. The mask is read at every look, by one system
-//! call, because other programs may change it. Other programs' threads are read while a chosen
-//! thread waits for its only CPU.
+//! A look reads one small, open file of each thread. It reads the others only if the thread has run
+//! since the last look or waits for a CPU; otherwise they are unchanged. For a thread that has
+//! hardly run, every sixth look reads them. The mask is read at every look, by one system call,
+//! because other programs may change it. Other programs' threads are read while a chosen thread
+//! waits for its only CPU.
 
 use crate::choice::{ChoiceError, ProcessChoice};
 use crate::files::SystemFiles;
@@ -25,8 +25,7 @@ use seatmap_os::{CpuSet, Root, Tid, boot, starved};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Changes of CPU are read for this many busiest threads: `sched` is longer than all their other
-/// files.
+/// Changes of CPU are read for this many busiest threads: `sched` is the longest file.
 const MOST_MOVES: usize = 64;
 
 /// A thread with a smaller share of the time is read in full every [`REST_EVERY`] looks.
@@ -37,7 +36,7 @@ const REST_EVERY: u64 = 6;
 const FACTS_EVERY: u64 = 8;
 
 /// Other programs are read for this many looks after a chosen thread waited: shares need two
-/// readings, and waits come and go.
+/// readings.
 const STRANGERS_FOR: u64 = 4;
 
 /// The result of one look.
@@ -278,7 +277,6 @@ impl LiveWatch {
                 .map(|seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent });
             b.total_cmp(&a)
         });
-        // `sched` is a thread's longest file.
         let most = MOST_MOVES.min(ran.len());
         let (busiest, others) = ran.split_at_mut(most);
         for seen in busiest {
@@ -392,7 +390,7 @@ impl Seen {
 
     /// Whether the thread ran so little that its other files need no reading.
     fn rests(&self, times: ThreadTimes, at_ns: u64, is_due: bool) -> bool {
-        // A still ready thread is waiting, so its other files have changed.
+        // Files of a waiting thread have changed.
         if self.is_ready() && times == self.times {
             return false;
         }

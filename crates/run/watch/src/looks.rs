@@ -9,14 +9,13 @@ use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// With more threads, only the first glance searches for threads that have become busy.
+/// With more threads, only the first glance searches for newly busy ones.
 const MOST_SEARCHED: usize = 2000;
 
 /// For threads that have become busy.
 const SEARCH_EVERY: u32 = 8;
 
-/// With more threads, their changes of CPU are not read: that file is longer than the others
-/// together.
+/// With more threads, their changes of CPU are not read: that file is the longest.
 const MOST_SCHED: usize = 256;
 
 #[derive(Clone, Debug, Default)]
@@ -39,8 +38,8 @@ struct Seen {
     is_busy: bool,
     was_runnable: bool,
     found_on: BTreeMap<u32, u32>,
-    /// Voluntary and forced switches, and when they were counted. Before the end of the first look,
-    /// only those of busy threads are known.
+    /// Voluntary and forced switches, and when they were counted. The first look knows only busy
+    /// threads' ones until its end.
     switches: Option<([u64; 2], u64)>,
 }
 
@@ -81,7 +80,7 @@ impl Looks {
     pub fn glance(&mut self, files: &mut SystemFiles) {
         let searches =
             self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
-        // Reading thousands of threads takes longer than the time between two glances.
+        // Reading thousands of threads takes longer than a pause.
         if searches || self.glances == 0 {
             self.search(files);
         }
@@ -196,8 +195,7 @@ impl Looks {
         Some((thread, next))
     }
 
-    /// If it started meanwhile, all of its time counts; if it joined the choice, its time from now
-    /// on.
+    /// If it started meanwhile, all of its time counts; if it joined, its time from now.
     fn newcomer(
         &self,
         files: &SystemFiles,

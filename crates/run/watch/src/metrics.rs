@@ -22,7 +22,7 @@ pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; chars
 /// A unit, and a program.
 type Owner = (String, String);
 
-/// A figure not read or requested is `None`, because a zero would mean that all is well.
+/// An unknown figure is `None`, because a zero would mean that all is well.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     threads: usize,
@@ -188,7 +188,7 @@ fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) 
     let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
 }
 
-/// Hidden characters become visible, because the metrics may go to a terminal.
+/// Hidden characters become visible, because terminals may show metrics.
 fn escaped(word: &str) -> String {
     visible(word).replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -9,7 +9,7 @@ use seatmap_os::Tid;
 use seatmap_os::sched::{policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Threads with a smaller share of the time are ignored: 50 us of half a second.
+/// Threads with smaller shares are ignored: 50 us of half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
 /// The most listed threads per CPU, the busiest ones.
@@ -36,7 +36,7 @@ impl Others {
             .unwrap_or(0);
         let at_ns = files.now_ns();
         let mut others = Others { at_ns, is_left_out: count > MOST_THREADS, ..Others::default() };
-        // With so many threads, the reading would take longer than the watching.
+        // Reading so many would take longer than the watching.
         if others.is_left_out {
             return others;
         }
@@ -57,7 +57,7 @@ impl Others {
         others
     }
 
-    /// Notes that the computer has more threads than are read.
+    /// Notes that the computer has too many threads.
     pub fn note_left_out(&self, files: &mut SystemFiles) {
         if self.is_left_out {
             let most = counted(MOST_THREADS, "thread");
@@ -66,7 +66,7 @@ impl Others {
         }
     }
 
-    /// The threads that ran since an earlier look, by their last CPU, busiest first.
+    /// The threads that ran meanwhile, by their last CPU, busiest first.
     pub fn since(&self, earlier: &Others, files: &mut SystemFiles) -> BTreeMap<u32, Vec<Stranger>> {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);

@@ -129,8 +129,7 @@ pub fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
 
 fn by_node(mut mappings: Vec<numa_maps::NumaMapping>, resident: Option<Resident>) -> MemoryUsage {
     let nodes = sums(mappings.iter());
-    // Files of the page cache are where another program first read them, which is not this one's
-    // fault.
+    // Page-cache files are where another program first read them, which is not this one's fault.
     let own = sums(mappings.iter().filter(|mapping| !mapping.is_shared));
     let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::NumaMapping::bytes);
     let pool = pool.fold(0, u64::saturating_add);

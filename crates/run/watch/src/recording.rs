@@ -10,7 +10,7 @@ use seatmap_os::Tid;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The value of the `format` key in the first line.
+/// The `format` key in the first line.
 pub const FORMAT: &str = "seatmap-recording/1";
 
 const MOST_WAKES: usize = 64;
@@ -33,7 +33,7 @@ pub struct RecordingHeader {
 }
 
 impl RecordingHeader {
-    /// The header of a recording that starts now.
+    /// The header of a recording from now.
     pub fn new(
         machine: &str,
         began_at_s: f64,
@@ -114,7 +114,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The lines for a look, the first with the header. `groups` are measured groups of near CPUs.
+    /// The lines for a look, with the header first. `groups` are measured groups of near CPUs.
     pub fn add(
         &mut self,
         frame: &SeatingFrame,
@@ -225,7 +225,7 @@ impl Recording {
         seatmap_data::document::is_kind(first, "seatmap-recording/")
     }
 
-    /// Reads a recording and checks that its lines fit together. Ignores an incomplete last line.
+    /// Reads a recording and checks its lines. Ignores an incomplete last one.
     ///
     /// # Errors
     /// [`RecordingError`] with the first damaged line.

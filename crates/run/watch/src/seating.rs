@@ -132,7 +132,7 @@ pub struct WatchedThread {
 const WANTING_PERCENT: f64 = 30.0;
 
 impl WatchedThread {
-    /// The share of one CPU for running and waiting, or only running without counted waits.
+    /// The share of one CPU for running and, if counted, waiting.
     pub fn wanted_percent(&self) -> f64 {
         self.run_percent + self.wait_percent.unwrap_or(0.0)
     }

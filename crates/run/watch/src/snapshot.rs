@@ -88,7 +88,7 @@ impl Watcher {
         let others = Others::read(&mut files, &pids);
         let (cpu_times, interrupts) = counts(&mut files);
         let trace = options.trace.then(|| SchedulerTrace::begin(&options.root, &pids));
-        // Comes last, because these times must be the most exact.
+        // Last, because these times must be the most exact.
         let looks = Looks::begin(&mut files, &pids);
         Ok(Watcher {
             is_alone: pids.is_empty(),
@@ -130,7 +130,7 @@ impl Watcher {
         self.looks.glance(&mut self.files);
     }
 
-    /// The last look, and the first of the next seating. Without threads, all chosen processes have
+    /// The last look, and the next seating's first. Without threads, all chosen processes have
     /// ended.
     pub fn seating(&mut self) -> Seating {
         let begun_ns = self.looks.begun_ns;
@@ -165,8 +165,7 @@ impl Watcher {
         }
     }
 
-    /// A seating of the time so far, in case the program ends before the next one, which has the
-    /// same start.
+    /// A seating so far, in case the program ends before the next one, which has the same start.
     pub fn so_far(&mut self) -> Seating {
         let (looks, others, limiting) =
             (self.looks.clone(), self.others.clone(), self.limiting.clone());

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// Rules and seats.
 #[derive(Clone, Debug, Default)]
 pub struct Standard {
-    /// The named rules; by default, the default ones.
+    /// The named rules, or the default ones.
     pub rules: Vec<Rule>,
     /// The threads' seats.
     pub seats: ExpectedSource,
@@ -32,7 +32,7 @@ pub enum ExpectedSource {
     Ranks(RankSeats),
 }
 
-/// The seats of a job's ranks on this computer.
+/// The seats of a job's ranks here.
 #[derive(Clone, Debug)]
 pub struct RankSeats {
     /// The seat of each rank.
@@ -83,7 +83,7 @@ impl RankSeats {
                     let what = format!("rank {rank} runs here, but should run on {node}");
                     expected.misplaced.push((pid, what));
                 }
-                // A process's variable may claim a rank that is not in the plan.
+                // A variable may claim a rank outside the plan.
                 None => {}
             }
         }

@@ -21,8 +21,7 @@ pub struct Leader {
 }
 
 impl SystemFiles {
-    /// Reads `stat` and `status` of a thread with these times. Without a known mask, that of
-    /// `status` counts.
+    /// Reads `stat` and `status` of a thread with these times. `status` replaces an unknown mask.
     pub fn thread(
         &mut self,
         (pid, tid): (Tid, Tid),
@@ -73,7 +72,7 @@ impl WatchedThread {
         self.wait_s = times.wait_ns.map(seconds);
     }
 
-    /// Sets the shares of the time between two readings.
+    /// Sets the shares between two readings.
     pub(crate) fn set_shares(&mut self, before: ThreadTimes, now: ThreadTimes, watched_ns: u64) {
         self.run_percent = percent(now.run_ns.saturating_sub(before.run_ns), watched_ns);
         self.wait_percent = now

@@ -61,7 +61,7 @@ struct Tables {
 }
 
 impl SchedulerTrace {
-    /// Starts counting. If that fails, each seating reports why.
+    /// Starts counting. Each seating reports a failure.
     pub fn begin(root: &Root, pids: &BTreeSet<Tid>) -> Self {
         SchedulerTrace(Counting::begin(root, pids).map_err(|error| error.to_string()))
     }
@@ -128,7 +128,7 @@ impl Counting {
     fn tell(&mut self, threads: &mut [WatchedThread]) -> io::Result<()> {
         let (now, now_ns) = self.times()?;
         let is_whole = self.has_kept_all()?;
-        // A count with gaps would show a thread on too few CPUs.
+        // A count with gaps would show too few CPUs.
         if is_whole {
             self.mark(threads, &now, now_ns.saturating_sub(self.before_ns));
         }
@@ -161,8 +161,7 @@ impl Counting {
         }
     }
 
-    /// Removes a thread only if an earlier count had it: a new one may be missing in the list of
-    /// living threads.
+    /// Removes a thread only if an earlier count had it: living threads may lack a new one.
     fn keep(&mut self, now: HashMap<Tid, Times>, now_ns: u64, alive: &HashSet<Tid>) {
         let earlier = std::mem::replace(&mut self.before, now);
         for (tid, times) in
@@ -214,8 +213,7 @@ fn double(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// If a thread's first switch came late, the count includes earlier time, so the window is the
-/// limit.
+/// The window is the limit, because a late first switch would add earlier time.
 fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
     now.into_iter()
         .flatten()

@@ -1,6 +1,6 @@
 //! Variables that bind threads and memory.
 //!
-//! Environments may contain anything, so the parsers accept all text, and limit their work.
+//! Environments may contain anything, so the parsers limit their work.
 
 mod lists;
 mod omp_places;
@@ -42,7 +42,7 @@ const ENDINGS: [&str; 13] = [
     "_cpu_list",
 ];
 
-/// Variables that set the number of threads, besides those that end in `_NUM_THREADS`.
+/// Variables for the number of threads, besides `_NUM_THREADS`.
 const COUNTS: [&str; 3] = ["GOMAXPROCS", "OMP_THREAD_LIMIT", "UV_THREADPOOL_SIZE"];
 
 /// More places than any computer has CPUs are a mistake.

@@ -24,9 +24,9 @@ pub struct WatchedPrograms {
 /// The judgement on a look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LookJudgement {
-    /// Everything wrong or worth knowing.
+    /// Everything wrong or notable.
     pub findings: Vec<Finding>,
-    /// The seats that threads should have.
+    /// The threads' proper seats.
     pub seats: Vec<ThreadSeat>,
 }
 

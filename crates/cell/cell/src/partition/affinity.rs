@@ -1,7 +1,7 @@
 //! Affinity only: the backend for systems without cpusets, or unprivileged users.
 //!
-//! Every movable thread gets a mask without the cell's CPUs. Threads that already had such a mask
-//! are recorded, to keep it.
+//! Every movable thread gets a mask without the cell's CPUs. Threads that already had one are
+//! recorded, to keep it.
 
 use super::error::ClosingError;
 use super::masks::narrowing;

@@ -3,7 +3,7 @@
 use crate::site::SiteError;
 use seatmap_os::root::FileError;
 
-/// Why a backend cannot close a cell.
+/// A backend's failure.
 #[derive(Debug, thiserror::Error)]
 pub enum ClosingError {
     /// This kernel or its configuration does not offer it.

@@ -6,7 +6,7 @@ use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, affinity, task};
 
 /// Records masks that lack some CPU open to all threads: users chose them, and the kernel resets or
-/// empties them when cpusets change. Recorded first, they are restored last.
+/// empties them. Recorded first, they are restored last.
 pub fn chosen_masks(
     site: &Site<'_>,
     concerns: impl Fn(&task::ThreadStat) -> bool,

@@ -1,9 +1,8 @@
 //! Threads created during a cell's life at level `affinity`, with narrow masks but not in its
 //! journal.
 //!
-//! A mask does not record its origin: a thread may have inherited it, or a user may have set it,
-//! for instance with `taskset`. So each such thread's first ancestor process older than the cell
-//! decides:
+//! A thread may have inherited its mask, or a user may have set it, for instance with `taskset`. So
+//! its first ancestor process older than the cell decides:
 //!
 //! | that ancestor has, with this mask | the thread |
 //! |---|---|
@@ -122,7 +121,7 @@ impl<'a> Family<'a> {
         found
     }
 
-    /// Whether it started during the cell's life, with a mask that the cell gave to others.
+    /// Whether it started during the cell's life, with a mask given to others.
     fn is_narrow(&self, Thread { task, mask }: &Thread) -> bool {
         let is_looked_at =
             !task.is_kernel && !task.has_ended() && !task.is_spared(&[std::process::id() as Tid]);

@@ -5,7 +5,7 @@ use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::FileError;
 use std::fmt;
 
-/// A setting or mask that was not restored, and why.
+/// An unrestored setting or mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     /// The setting or thread.
@@ -26,7 +26,7 @@ impl Left {
         Left { path: cpus.subject(), why: cpus.reason(), forgotten: Some(cpus) }
     }
 
-    /// An unreadable folder, which may contain settings to restore.
+    /// An unreadable folder, perhaps with settings to restore.
     pub(crate) fn unlisted(error: &FileError) -> Self {
         Left::new(&error.path, format!("it cannot be read and may list more: {}", error.source))
     }

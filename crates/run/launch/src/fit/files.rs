@@ -1,8 +1,8 @@
 //! The files in which a program sees some of this computer's CPUs: those CPUs' own, under their own
 //! numbers.
 //!
-//! `possible`, `present` and `/proc/stat` stay. A table that is indexed by CPU is sized by the
-//! first, and every monitor reads the last.
+//! `possible`, `present` and `/proc/stat` stay: tables indexed by CPU are sized by the first, and
+//! every monitor reads the last.
 
 use super::cpuinfo;
 use seatmap_os::private_files::{FileStep, PrivateFiles};

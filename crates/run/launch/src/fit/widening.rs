@@ -1,6 +1,6 @@
 //! Counts a program's threads, and gives them the launcher's mask when they stand still.
 //!
-//! A process that has children keeps the narrow mask, because the next child inherits it: a shell
+//! A process with children keeps the narrow mask, because the next child inherits it: a shell
 //! script may start the main program after minutes.
 
 use super::{CpuFit, CpuFitReport};
@@ -8,7 +8,7 @@ use seatmap_os::{CpuSet, Root, Tid, affinity, task};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-/// A process whose threads have not become more for this long has its pools.
+/// A process without new threads for this long has its pools.
 const STANDS_STILL: Duration = Duration::from_secs(1);
 
 /// Threads created meanwhile inherit narrow masks.
@@ -55,7 +55,7 @@ impl FitWatch {
         Some(&self.mask).filter(|_| self.report.masked)
     }
 
-    /// Looks at the number of threads of each process.
+    /// Looks at each process's number of threads.
     pub fn look(&mut self, threads: &BTreeMap<Tid, usize>) {
         self.report.most_threads = self.report.most_threads.max(threads.values().sum());
         if !self.report.masked {
@@ -71,7 +71,7 @@ impl FitWatch {
         }
     }
 
-    /// Gives the launcher's mask to all threads that still have the narrow one.
+    /// Gives the launcher's mask to all threads with the narrow one.
     pub fn widen_all(&mut self) {
         if self.report.masked {
             let all = self.processes.keys().map(|pid| widened(*pid, &self.mask, &self.home));

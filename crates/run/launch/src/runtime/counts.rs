@@ -1,7 +1,7 @@
 //! The settings by which programs choose their number of threads.
 //!
-//! A runtime is recognized by the libraries that a process has mapped, by its executable (Go), or
-//! by the names that it gives its threads. The settings are those of the runtimes' manuals.
+//! A runtime is recognized by a process's mapped libraries, its executable (Go), or its threads'
+//! names. The settings are those of the runtimes' manuals.
 
 use CountSetting::{Line, Variable};
 use RuntimeKind::{Executable, Library, Threads};
@@ -12,9 +12,9 @@ pub struct CountedRuntime {
     /// The beginning of its library's name or of its threads' names, or `go`.
     pub name: &'static str,
     kind: RuntimeKind,
-    /// The setting of the number at the program's start.
+    /// The setting at the program's start.
     pub setting: CountSetting,
-    /// A request that changes the number in a running program, with `{}` for the number.
+    /// A request that changes the number in a running program, with `{}` for it.
     live: Option<&'static str>,
 }
 
@@ -30,7 +30,7 @@ enum RuntimeKind {
 pub enum CountSetting {
     /// An environment variable, and its value.
     Variable(&'static str, &'static str),
-    /// An option, or a line of the program's configuration or code.
+    /// An option, or a line of configuration or code.
     Line(&'static str),
 }
 
@@ -45,7 +45,7 @@ impl CountSetting {
 }
 
 impl CountedRuntime {
-    /// How a running program gets this number without a restart, as the rest of a sentence.
+    /// How a running program gets this number, as the rest of a sentence.
     pub fn live(&self, threads: usize) -> Option<String> {
         self.live.map(|live| filled(live, threads))
     }
@@ -109,7 +109,7 @@ const fn runtime(
     CountedRuntime { name, kind, setting, live }
 }
 
-/// The runtimes whose libraries a process has mapped, given its `/proc/PID/maps`.
+/// The runtimes of mapped libraries, given `/proc/PID/maps`.
 pub fn in_maps(maps: &[u8]) -> Vec<&'static CountedRuntime> {
     let files: Vec<&[u8]> = maps
         .split(|byte| *byte == b'\n')
@@ -131,7 +131,7 @@ pub fn named(name: &str) -> Option<&'static CountedRuntime> {
     RUNTIMES.iter().find(|one| one.name == name)
 }
 
-/// The runtime that gives a thread this name. Some names begin with the thread's number.
+/// The runtime that gives this thread name. Some names begin with a number.
 pub fn of_thread(name: &str) -> Option<&'static CountedRuntime> {
     let name = name.trim_start_matches(|letter: char| letter.is_ascii_digit());
     RUNTIMES.iter().find(|one| one.kind == Threads && name.starts_with(one.name))

@@ -7,9 +7,9 @@ use super::{GO_VARIABLE, JAVA_OPTION, LanguageRuntime};
 pub struct CountVariable {
     /// The environment variable.
     pub variable: &'static str,
-    /// The option before the number, in a variable that may hold other options too; else empty.
+    /// The option before the number, if the variable may hold other options too; else empty.
     pub option: &'static str,
-    /// The variable that its readers use if this one is not set.
+    /// The variable used if this one is not set.
     pub fallback: Option<&'static str>,
 }
 
@@ -47,8 +47,8 @@ impl CountVariable {
         CountVariable { fallback: Some(OPENMP), ..self }
     }
 
-    /// The variable's value for this many threads, after the options that it already holds. `None`
-    /// if the user has set the number, here or in the fallback.
+    /// The variable's value for this many threads, after its present options. `None` if the user
+    /// has set the number, here or in the fallback.
     pub fn value(
         &self,
         threads: usize,

@@ -26,7 +26,7 @@ use std::collections::HashSet;
 /// Why a word names no CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordError {
-    /// The machine does not distinguish such CPUs, so that all are equally good.
+    /// The machine does not distinguish such CPUs.
     #[error("{0}")]
     NoDifference(String),
     /// The machine has other kinds.
@@ -67,8 +67,8 @@ pub struct AcceptedWords {
     pub remarks: Vec<String>,
 }
 
-/// Replaces each word that distinguishes no CPUs of the machine by `all`. A kind that the machine
-/// lacks adds nothing to other CPUs.
+/// Replaces each word that distinguishes no CPUs of the machine by `all`. An absent kind adds
+/// nothing to other CPUs.
 ///
 /// # Errors
 /// [`SetError`]: the words are wrong for another reason.
@@ -172,7 +172,7 @@ impl LeftCpus<'_> {
         self.meeting(word, &of_machine.map_err(|error| error.of(word))?)
     }
 
-    /// The CPUs of a property of the machine, or an error if there are none.
+    /// The CPUs of a property of the machine, if any.
     pub fn meeting(&self, word: &str, of_machine: &CpuSet) -> Result<CpuSet, SetError> {
         let usable = &self.computer.usable;
         if !of_machine.meets(usable) {
@@ -262,7 +262,7 @@ fn of_kind(value: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
              (or = \"all\" to a service)",
         ));
     }
-    // On a processor whose only small cores are the low-power island, they are the weakest.
+    // If the only small cores are the low-power island, they are the weakest.
     let weakest = [CoreKind::Efficiency, CoreKind::LowPower];
     let accepted = if kind == CoreKind::Efficiency { &weakest[..] } else { &[kind][..] };
     let mut of_kind = accepted.iter().filter_map(|kind| {
@@ -285,8 +285,8 @@ fn listed_kinds(kinds: &[(CoreKind, CpuSet)]) -> String {
     }
 }
 
-/// The last-level cache of each PU: its name and size. L2 counts only if no PU has an L3; a PU
-/// outside all L3 caches has none.
+/// Each PU's last-level cache: its name and size. L2 counts only if no PU has an L3; a PU outside
+/// all L3 caches has none.
 fn last_caches(computer: &ComputerCpus) -> Option<(&'static str, Vec<(u32, u64)>)> {
     let pus = &computer.topology.pus;
     let has_l3 = pus.iter().any(|pu| pu.l3.is_some());
@@ -372,7 +372,7 @@ type SpeedRank = (Option<CoreKind>, Reverse<[Option<u64>; 3]>);
 /// The figures of [`SpeedRank`] below the kind.
 const SPEEDS: [&str; 3] = ["cpuinfo_max_freq", "cpu_capacity", "the firmware's ranking now"];
 
-/// The cores, the fastest first; `None` if the speed of one is unknown.
+/// The cores, the fastest first; `None` if a speed is unknown.
 fn ranked(cores: &CpuSet, computer: &ComputerCpus) -> Option<Vec<(SpeedRank, u32)>> {
     let ranked = cores.iter().map(|cpu| {
         let pu = computer.topology.pu(cpu)?;
@@ -482,7 +482,7 @@ fn leaders(cores: &CpuSet, computer: &ComputerCpus) -> Option<KnownWord> {
     Some(known(format!("fast:{count}"), &cpus, Some(SPEEDS[figure].to_owned())))
 }
 
-/// The kernel's list of these cores, on a hybrid processor by Intel.
+/// The kernel's list of these cores, on Intel's hybrid processors.
 fn kernel_list(kind: CoreKind, cpus: &CpuSet, computer: &ComputerCpus) -> Option<String> {
     let root = computer.root.as_ref()?;
     let list = ["cpu_core", "cpu_atom", "cpu_lowpower"].into_iter().find(|list| {
@@ -495,7 +495,7 @@ fn kernel_list(kind: CoreKind, cpus: &CpuSet, computer: &ComputerCpus) -> Option
 
 type Figure = fn(&Pu) -> Option<u64>;
 
-/// The figure that distinguishes the kinds of cores, the most reliable first.
+/// The most reliable figure that distinguishes the kinds of cores.
 fn measure(computer: &ComputerCpus) -> String {
     let figures: [(&str, Figure); 4] = [
         ("type of core", |pu| pu.core_type),

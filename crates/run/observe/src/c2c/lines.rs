@@ -1,8 +1,8 @@
 //! Combines samples by cache line.
 //!
 //! The samples do not show which writer a line came from. The transfer is shared among the other
-//! threads with sampled writes of the line, in proportion to these (as perf-c2c(1) lists them below
-//! each line), or, without any, among the other threads that used it.
+//! threads with sampled writes of it, in proportion (as perf-c2c(1) lists them below each line), or
+//! else among the other threads that used it.
 
 use super::sample::AccessSample;
 use std::collections::{BTreeMap, HashMap};

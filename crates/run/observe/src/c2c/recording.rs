@@ -14,8 +14,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// The first bytes of a file in this computer's byte order.
 const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
 const HEADER_BYTES: usize = 56;
-/// The bytes of the attributes in every version (`PERF_ATTR_SIZE_VER0`), and of the section of
-/// event numbers.
+/// The bytes of the attributes in every version (`PERF_ATTR_SIZE_VER0`), and of the event numbers'
+/// section.
 const ATTRIBUTE_BYTES: u64 = 64;
 const SECTION_BYTES: u64 = 16;
 /// One per event, and a number per event and CPU; more mean damage.
@@ -42,7 +42,7 @@ pub enum PerfDataRecord {
     Named { pid: i32, tid: i32, name: String, time_ns: Option<u64> },
     /// A memory access.
     Sampled(AccessSample),
-    /// The number of lost records.
+    /// Lost records.
     Lost(u64),
 }
 

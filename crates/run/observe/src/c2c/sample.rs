@@ -70,7 +70,7 @@ pub struct SampleLayout {
     period: u64,
     branches: u64,
     user_registers: u64,
-    /// Other records than samples also end with a thread, a time and numbers.
+    /// Other records also end with a thread, a time and numbers.
     ends_all: bool,
 }
 

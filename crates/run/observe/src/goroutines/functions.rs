@@ -22,15 +22,15 @@ const FIRST: usize = 24;
 const NAMES: usize = 32;
 const FUNCTIONS: usize = 64;
 
-/// The offset of the first function's address in the section `.go.module` (`moduledata` of Go 1.26,
-/// which leaves 0 in the table's header).
+/// The first function's address in the section `.go.module` (`moduledata` of Go 1.26, which leaves
+/// 0 in the table's header).
 const FIRST_IN_MODULE: usize = 176;
 
 const FIRST_SYMBOL: &str = "runtime.text";
 
 /// An x86 function's first instruction, a check of the stack, and both forms of the jump after it.
-/// The kernel emulates a jump; any other instruction is executed out of line, with a second stop
-/// (`arch/x86/kernel/uprobes.c`), which costs as much again.
+/// The kernel emulates a jump, but executes other instructions out of line, with a second stop
+/// (`arch/x86/kernel/uprobes.c`), which doubles the cost.
 const LOOK: [u8; 4] = [0x49, 0x3b, 0x66, 0x10];
 const JUMPS: [&[u8]; 2] = [&[0x76], &[0x0f, 0x86]];
 
@@ -97,7 +97,7 @@ fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
 }
 
 struct Table<'a> {
-    /// The first function's address; 0 if it is elsewhere.
+    /// The first function's address; 0 if elsewhere.
     first: u64,
     names: &'a [u8],
     /// Each function's distance from the first one and its record's offset; then the records.

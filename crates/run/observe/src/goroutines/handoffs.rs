@@ -19,9 +19,9 @@ use std::time::Duration;
 /// machine.
 const AT_FUNCTION: Duration = Duration::from_nanos(925);
 
-/// The thread that ends a goroutine's wait calls `ready`; the thread that continues it calls
-/// `execute` (`runtime/proc.go` of Go's sources). The end of a wait for the network does not pass
-/// through `ready`, and is not counted.
+/// The thread that ends a goroutine's wait calls `ready`; the one that continues it calls `execute`
+/// (`runtime/proc.go` of Go's sources). The end of a wait for the network bypasses `ready`, and is
+/// not counted.
 const FUNCTIONS: [&str; 2] = ["runtime.ready", "runtime.execute"];
 
 /// Device and inode: containers may have other files of the same name.
@@ -120,7 +120,7 @@ impl GoroutineHandoffs {
     }
 }
 
-/// The path is that of the process, which may be in a container.
+/// The path is the process's, perhaps in a container.
 fn found(programs: &[EbpfProgram; 2], pid: Tid) -> Found {
     let file = task::program_link(pid);
     if !is_of_go(&file) {

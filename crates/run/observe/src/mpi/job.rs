@@ -27,7 +27,7 @@ pub fn run(
     let folder = rank.folder().map_err(ObserveError::System)?;
     // The folder's name can be guessed.
     trusted::private_folder(&folder)?;
-    // An earlier job may have had the same name and a rank of this number.
+    // An earlier job may have left a rank of this number.
     for trace in traces_of(&folder, rank.rank).map_err(ObserveError::System)? {
         std::fs::remove_file(trace).map_err(ObserveError::System)?;
     }
@@ -85,7 +85,7 @@ fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
     }
 }
 
-/// Whether a rank's trace is complete. A failed look is repeated, because a network file system may
+/// Whether a rank's trace is complete. A failed look is repeated, because network file systems may
 /// be slow; the later reading reports the cause.
 fn has_whole_trace(folder: &Path, rank: usize) -> bool {
     let traces = traces_of(folder, rank).unwrap_or_default();

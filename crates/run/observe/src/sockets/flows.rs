@@ -27,8 +27,8 @@ struct Flow {
 }
 
 impl Flow {
-    /// Bytes in the pipe belong to no reader yet. Several readers share each writer's bytes in
-    /// proportion to their reading, because the kernel does not show whose bytes they read.
+    /// Bytes in the pipe belong to no reader yet. Readers share each writer's bytes in proportion
+    /// to their reading, because the kernel does not show whose they read.
     fn talk(&mut self, kind: TalkKind) -> Vec<ThreadMessages> {
         let written = bytes_of(&self.written);
         let read = bytes_of(&self.read);
@@ -75,7 +75,7 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// Adds an entry of the kernel's table: bytes and calls since the last look.
+    /// Adds an entry of the kernel's table.
     pub fn count(&mut self, key: &[u8], value: &[u8]) {
         let Some((tid, role, object)) = parsed(key) else { return };
         let Some((new_bytes, new_calls)) = word(value, 0).zip(word(value, 8)) else { return };
@@ -109,8 +109,8 @@ impl Flows {
         talk
     }
 
-    /// Most of the oldest waiting connections were closed, with their other ends outside the
-    /// program. Pipes are few, and may be read late.
+    /// Most of the oldest waiting connections were closed, with outside peers. Pipes are few, and
+    /// may be read late.
     fn forget(&mut self) {
         while self.waiting.len() > WAITING {
             let Some(key) = self.waiting.pop_front() else { return };

@@ -2,7 +2,7 @@
 //!
 //! The program slows each system call of the computer by about 90 ns. The kernel has tracepoints
 //! for sockets, but none for pipes. So it is detached if no pipes are used, and attached again when
-//! a pipe wakes a thread, and briefly now and then.
+//! one wakes a thread, and briefly now and then.
 
 use seatmap_os::bpf::{EbpfLink, EbpfProgram, LoadError, RunTime};
 use std::io;
@@ -87,7 +87,7 @@ impl Pipes {
             }
             Some(true) => {
                 self.resting += self.since.elapsed();
-                // The kernel allowed it before; if it refuses now, the next return tries again.
+                // The next return tries again after a refusal.
                 self.link = self.program.link().ok();
             }
         }

@@ -65,7 +65,7 @@ impl SocketPrograms<'_> {
 
     /// `sys_exit(registers, answer)`. Registers: 6 a followed pointer, 7 the bytes, 8 the
     /// registers, 9 the role. Stack: the key at -24, its value at -40, a scratch word at -48.
-    /// `cast` allows the way of reading of newer kernels; `has_sockets` adds sockets to pipes.
+    /// `cast` allows newer kernels' way of reading; `has_sockets` adds sockets to pipes.
     pub fn transfer(&self, has_sockets: bool, cast: bool) -> Result<Assembler, BtfError> {
         let mut code = self.begin();
         code.load(Double, R8, R1, 0).load(Word, R1, R8, self.layout.call);
@@ -79,7 +79,7 @@ impl SocketPrograms<'_> {
         Ok(code)
     }
 
-    /// Register 7 = the bytes. Ends the program if there are none, or the number is an error.
+    /// Register 7 = the bytes. Ends the program without any, or for an error.
     fn begin(&self) -> Assembler {
         let mut code = Assembler::new();
         self.tables.end_if_paused(&mut code);
@@ -88,7 +88,7 @@ impl SocketPrograms<'_> {
         code
     }
 
-    /// Ends the program for a thread outside the observed program; otherwise keys the thread.
+    /// Ends the program for an outside thread; otherwise keys the thread.
     fn end_if_stranger(&self, code: &mut Assembler, task: EbpfRegister) {
         // In the kernel, `pid` is the TID and `tgid` the PID.
         code.load(Word, R1, task, self.layout.pid).store(Word, Stack, -24, R1);

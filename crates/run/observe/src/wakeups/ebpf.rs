@@ -53,8 +53,8 @@ struct Timed {
 }
 
 impl Timed {
-    /// Only between some looks, because timing costs more than some of the programs. The first look
-    /// comes when the program has begun.
+    /// Only between some looks, because timing costs more than some programs. The first look comes
+    /// when the program has begun.
     fn look(&mut self) {
         self.begun.get_or_insert_with(Instant::now);
         if let Some((statistics, since)) = self.statistics.take() {
@@ -202,7 +202,7 @@ impl MessageSource for Ebpf {
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
-        // The process first, so that a thread created meanwhile is in one of the two lists.
+        // The process first, so that one of the two lists has a thread created meanwhile.
         let tids = seatmap_os::task::threads(pid)?;
         if !has_room(self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes()))? {
             self.not_followed += tids.len().max(1) as u64;
@@ -210,7 +210,7 @@ impl MessageSource for Ebpf {
         }
         for tid in seatmap_os::task::threads(pid)? {
             let key = tid.to_ne_bytes();
-            // The kernel's own record of a thread created meanwhile says more.
+            // The kernel's own record of it says more.
             if self.tables.threads.get(&key)?.is_none() {
                 let mut record = vec![0; programs::THREAD_BYTES];
                 record[28..32].copy_from_slice(&pid.to_ne_bytes());

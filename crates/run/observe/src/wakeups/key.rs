@@ -7,8 +7,8 @@ use crate::talk::ThreadMessages;
 pub const KEY_BYTES: usize = 16;
 pub const VALUE_BYTES: usize = 32;
 
-/// The bit of an interrupted call. The kernel also delivers packets in an interrupt, on behalf of
-/// the sending thread.
+/// The bit of an interrupted call. The kernel also delivers packets in an interrupt, for the
+/// sending thread.
 pub const INTERRUPTED: u32 = 1 << 16;
 
 /// The number for a thread outside system calls.
@@ -73,7 +73,7 @@ impl Key {
         Some((parsed, word(value, 0)?))
     }
 
-    /// The messages of these wakeups; `None` if the waker cannot have caused them itself.
+    /// The messages of these wakeups; `None` if the waker cannot have caused them.
     pub fn talk(&self, count: u64) -> Option<ThreadMessages> {
         let is_own = if self.is_interrupted {
             self.kind() == TalkKind::Socket
@@ -102,8 +102,8 @@ impl Key {
             _ if self.is(&OF_SOCKETS) => TalkKind::Socket,
             libc::S_IFIFO if is_transfer => TalkKind::Pipe,
             libc::S_IFCHR | libc::S_IFDIR | libc::S_IFBLK => TalkKind::Other,
-            // A descriptor whose mode has no kind is an anonymous inode, such as that of
-            // eventfd(2). In a call for an ordinary file the kernel wakes its own threads.
+            // A descriptor whose mode has no kind is an anonymous inode, such as eventfd(2)'s. In a
+            // call for an ordinary file the kernel wakes its own threads.
             0 if is_transfer && self.has_descriptor => TalkKind::Eventfd,
             _ => TalkKind::Other,
         }

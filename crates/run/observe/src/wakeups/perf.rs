@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
-/// An estimate: rings of eight threads used 1.2 to 1.9 us more for each wakeup, on a loaded virtual
+/// An estimate: rings of eight threads used 1.2 to 1.9 us more per wakeup, on a loaded virtual
 /// machine (AMD EPYC, KVM, Linux 6.18).
 const RECORD: Duration = Duration::from_nanos(1500);
 
@@ -81,8 +81,8 @@ impl Perf {
                     && creator_pid == std::process::id() as Tid
                     && pid != creator_pid;
                 if is_own || self.processes.contains_key(&creator_pid) {
-                    // It was created while its process came under observation, and found there as
-                    // well. The record says more.
+                    // It was created while its process came under observation. The record says
+                    // more.
                     self.found.remove(&tid);
                     self.add(pid, tid);
                     self.born_ns.insert(tid, (time_ns, creator));

@@ -26,7 +26,7 @@ const VALUE: i16 = -48;
 /// A temporary stack offset, shared with the mode, which comes last.
 const SCRATCH: i16 = VALUE + 8;
 
-/// The least table sizes. Full tables are reported; large ones take long to read, even if empty.
+/// The least table sizes. Full tables are reported; large ones take long to read.
 const THREADS: u32 = 32_768;
 
 /// A thread's record: created and ended (ns), CPU time (ns), creator, process, name.
@@ -113,8 +113,8 @@ pub fn look_up_process<'a>(
     code.store(Word, Stack, SCRATCH, process).look_up(&tables.processes, SCRATCH)
 }
 
-/// Keys an outside waker by its negative process number, without a wakee: clients of a server with
-/// many threads must leave room for the program's pairs.
+/// Keys an outside waker by its negative process number, without a wakee: many clients must leave
+/// room for the program's pairs.
 fn outside(code: &mut Assembler) {
     // Left there by `look_up_process`.
     code.stack(R1, SCRATCH.into()).load(Word, R1, R1, 0);
@@ -138,7 +138,7 @@ fn load_call(code: &mut Assembler, layout: &FieldOffsets) {
 }
 
 /// Writes a new key's count, the waker's name, and the file's mode. The name is read now because an
-/// outside process may end before the next look.
+/// outside process may end soon.
 fn look_up_file(code: &mut Assembler, layout: &FieldOffsets) {
     code.store_number(Double, Stack, VALUE, 1).store_number(Double, Stack, VALUE + 8, 0);
     code.copy(R3, R8).calculate_number(Add, R3, layout.name as i32);

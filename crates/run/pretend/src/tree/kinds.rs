@@ -59,7 +59,7 @@ impl MachineTree {
 }
 
 /// Whether the kernel lists the kinds: on Intel's hybrid processors, whose small cores share an L2,
-/// and if the figures do not tell the kinds.
+/// if no figures tell them.
 fn has_lists(machine: &PretendedMachine) -> bool {
     let pus = &machine.topology.pus;
     let kinds: Vec<Option<CoreKind>> = pus.iter().map(|pu| pu.kind).collect();

@@ -1,8 +1,8 @@
 //! The faults of a program in one run, by the record of its threads.
 //!
-//! This computer's load must not decide: many pretended CPUs share its few. So a thread counts as
-//! busy if it wanted a CPU, whether it got one or waited for it; and threads share a core only if
-//! their masks leave no other way.
+//! This computer's load must not decide, because many pretended CPUs share its few. So a thread
+//! counts as busy if it wanted a CPU, even in vain; and threads share a core only if their masks
+//! force them.
 
 use crate::PretendReport;
 use crate::report::PretendedThread;
@@ -121,7 +121,7 @@ fn memory(report: &PretendReport) -> Option<ZooFault> {
     })
 }
 
-/// The busy threads at the judged moment, and the CPUs that the program may use.
+/// The busy threads at the judged moment, and the program's CPUs.
 struct BusyThreads<'a> {
     masks: Vec<CpuSet>,
     pus: Vec<&'a Pu>,
@@ -191,8 +191,8 @@ impl BusyThreads<'_> {
         cores.into_values().collect()
     }
 
-    /// The most threads that can have a core of these for themselves: a maximum matching by
-    /// augmenting paths (Kuhn 1955).
+    /// The most threads that can each have one of these cores: a maximum matching by augmenting
+    /// paths (Kuhn 1955).
     fn most_seated(&self, cores: &[CpuSet]) -> usize {
         let all = cores.iter().fold(CpuSet::default(), |all, core| all.with(core));
         // These take what the others leave.

@@ -51,7 +51,7 @@ pub struct ZooRun {
 pub struct ZooFinding<'a> {
     /// The rule.
     pub rule: &'a str,
-    /// The number of runs with it.
+    /// Runs with it.
     pub runs: usize,
     /// The first run's fault.
     pub what: &'a str,
@@ -114,8 +114,7 @@ impl ZooReport {
         found.into_values().collect()
     }
 
-    /// The runs as JUnit XML, which CI systems read: a suite for each machine, a case for each
-    /// situation.
+    /// The runs as JUnit XML, for CI systems: a suite for each machine, a case for each situation.
     pub fn junit(&self) -> String {
         let count = self.runs.len();
         let mut text = format!(

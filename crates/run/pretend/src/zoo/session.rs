@@ -81,7 +81,7 @@ impl ZooSession {
         Ok(end)
     }
 
-    /// Ends the processes left by an ended one. No other one starts meanwhile.
+    /// Ends the processes left by an ended one, while none starts.
     fn sweep(&self, ended: Tid) -> io::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.remove(&ended);
@@ -146,7 +146,7 @@ mod tests {
         command
     }
 
-    /// In one test, because this process adopts the orphans of all.
+    /// One test, because this process adopts all orphans.
     #[test]
     fn processes_end_with_all_that_they_left() {
         let session = ZooSession::begin().unwrap();

@@ -15,7 +15,7 @@ impl Situation {
     /// The whole machine, with which the others are compared.
     pub const WHOLE: Situation = Situation { name: "whole", options: |_| Some(Vec::new()) };
 
-    /// All situations; the whole machine comes first.
+    /// All situations, the whole machine first.
     pub const ALL: [Situation; 7] = [
         Situation::WHOLE,
         Situation { name: "hole", options: hole },
@@ -26,8 +26,8 @@ impl Situation {
         Situation { name: "quota-v1", options: |topology| quota(topology, "1.5@v1") },
     ];
 
-    /// The options of `seatmap pretend` that make this situation of a machine; `None` if the
-    /// machine is too small for it or has no SMT.
+    /// The options of `seatmap pretend` for this situation of a machine; `None` if it is too small
+    /// or has no SMT.
     pub fn options(&self, topology: &Topology) -> Option<Vec<String>> {
         (self.options)(topology)
     }
@@ -37,8 +37,8 @@ fn option(name: &str, cpus: &CpuSet) -> Option<Vec<String>> {
     (!cpus.is_empty()).then(|| vec![name.to_owned(), cpus.to_string()])
 }
 
-/// The second and the last quarter of the CPUs, as in a container with half of the machine: neither
-/// CPU 0 nor a number without a gap. On most servers the two quarters are each other's siblings.
+/// The second and the last quarter of the CPUs, as in a container with half of the machine: without
+/// CPU 0, and with a gap. On most servers the two quarters are each other's siblings.
 fn hole(topology: &Topology) -> Option<Vec<String>> {
     let quarter = topology.pus.len() / 4;
     let cpus = topology.os_indices().enumerate();
@@ -65,7 +65,7 @@ fn one_cpu(topology: &Topology) -> Option<Vec<String>> {
     option("--cpus", &CpuSet::single(last))
 }
 
-/// Few CPUs of time, and not a whole number of them: programs round differently.
+/// A fraction of CPU time, because programs round differently.
 fn quota(topology: &Topology, typed: &str) -> Option<Vec<String>> {
     (topology.pus.len() > 1).then(|| vec!["--quota".to_owned(), typed.to_owned()])
 }

@@ -29,7 +29,7 @@ pub enum CheckStep<'a> {
 /// How to present a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckView {
-    /// Whether each step is written as a document as well, so that its text is whole too.
+    /// Whether each step is also a document, so that its text is whole too.
     pub is_document: bool,
     /// Whether to print text only about faults.
     pub is_quiet: bool,
@@ -46,11 +46,11 @@ impl CheckStep<'_> {
         }
     }
 
-    /// The text for people, if any.
+    /// The text, if any.
     pub fn text(&self, view: CheckView) -> Option<CheckText> {
         let judged = self.judged()?;
         match self {
-            // A script gets its document, empty or not; a person gets the sentence.
+            // A script gets its document; a person gets the sentence.
             CheckStep::NothingBound(_) if !view.is_document && !view.is_quiet => {
                 let mut text = judged.text();
                 text.sentences.insert(0, NOTHING_BOUND.to_owned());

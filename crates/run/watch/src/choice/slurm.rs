@@ -24,7 +24,7 @@ impl Chooser<'_> {
     fn by_environment(&mut self) -> Chosen {
         let text = self.files.proc.read(format_args!("self/environ")).unwrap_or_default();
         let own = |name| own_variable(text, name);
-        // Slurm has two spellings; the older one is STEPID.
+        // The older spelling is STEPID.
         let (job, step) =
             (own("SLURM_JOB_ID"), own("SLURM_STEP_ID").or_else(|| own("SLURM_STEPID")));
         let job = job.ok_or_else(|| {

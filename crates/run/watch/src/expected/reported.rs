@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 /// The kernel counts starts in ticks, and the system clock is adjusted.
 const SAME_TIME: Duration = Duration::from_secs(2);
 
-/// The program of a seating on file.
+/// The program of a seating.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedProgram {
     /// Its first process.

@@ -14,8 +14,8 @@ use std::ops::Deref;
 /// A thread on a CPU for this share of the time is busy.
 const RUNS_PERCENT: f64 = 20.0;
 
-/// A thread on a CPU or waiting for this share of the time is busy. Higher, because a thread that
-/// wakes often and runs briefly waits each time on a busy computer.
+/// A thread on a CPU or waiting for this share is busy. Higher, because a thread that wakes often
+/// and runs briefly waits each time on a busy computer.
 const WANTS_PERCENT: f64 = 80.0;
 
 /// A CPU busy for less than this share of the time counts as idle.
@@ -39,7 +39,7 @@ pub struct SeatingFacts<'a> {
     pub usual: CpuSet,
     cells: Vec<CpuSet>,
     pub isolated: CpuSet,
-    /// The threads with a known mask.
+    /// Threads with known masks.
     pub sitters: Vec<Sitter<'a>>,
     pub expected: Option<&'a Expected>,
     processes: HashMap<Tid, &'a Process>,
@@ -59,9 +59,9 @@ pub struct Sitter<'a> {
     pub mask: CpuSet,
     /// Whether it may not use all usual CPUs.
     pub is_bound: bool,
-    /// Whether a plan puts it exactly here, against any rule of thumb.
+    /// Whether a plan puts it exactly here.
     pub is_as_planned: bool,
-    /// The percentage of the time for which quotas stopped it, counted as waiting by the kernel.
+    /// The percentage of the time for which quotas stopped it, although counted as waiting.
     pub stopped_percent: f64,
 }
 
@@ -182,8 +182,8 @@ impl<'a> SeatingFacts<'a> {
             .collect()
     }
 
-    /// The threads in order of creation over all processes. Ages are read in turn, so threads
-    /// created together go by number.
+    /// All threads in order of creation. Ages are read in turn, so simultaneous threads go by
+    /// number.
     pub fn in_order(&self) -> Vec<&Sitter<'a>> {
         let mut sitters: Vec<&Sitter> = self.sitters.iter().collect();
         sitters.sort_by(|a, b| b.thread.age_s.total_cmp(&a.thread.age_s));
@@ -236,7 +236,7 @@ impl<'a> SeatingFacts<'a> {
         sitter.thread.group.as_ref().or_else(|| self.process(sitter.pid)?.group.as_ref())
     }
 
-    /// The CPUs for seating a process: its cell's, or usual ones that its control group allows.
+    /// The CPUs for seating a process: its cell's, or usual ones of its control group.
     pub fn seats_of(&self, pid: Tid) -> CpuSet {
         let allowed = self.allowed(pid);
         let own = self.sitters.iter().filter(|sitter| sitter.pid == pid);
@@ -266,7 +266,7 @@ impl<'a> SeatingFacts<'a> {
         self.usual.without(&seats)
     }
 
-    /// Reserves the first `count` CPUs among these that no other remedy uses, if there are enough.
+    /// Reserves the first `count` CPUs among these unused by other remedies, if there are enough.
     pub fn promise(&self, to: Tid, count: usize, among: &CpuSet) -> Option<CpuSet> {
         let mut promised = self.promised.borrow_mut();
         let own = promised.cpus.get(&to);
@@ -283,7 +283,7 @@ impl<'a> SeatingFacts<'a> {
         Some(cpus)
     }
 
-    /// Reserves the first CPU among these in a part without another remedy's CPU.
+    /// Reserves the first CPU among these in an unused part.
     pub fn promise_part(
         &self,
         to: Tid,
@@ -303,7 +303,7 @@ impl<'a> SeatingFacts<'a> {
         self.promise(to, 1, &free.collect())
     }
 
-    /// Adds CPUs to a control group's file, on top of other remedies' ones.
+    /// Adds CPUs to a control group's file, on top of other remedies.
     pub fn widened(&self, file: &str, has: &CpuSet, needs: &CpuSet) -> CpuSet {
         let mut promised = self.promised.borrow_mut();
         let cpus = promised.groups.entry(file.to_owned()).or_default();
@@ -345,7 +345,7 @@ impl<'a> SeatingFacts<'a> {
         self.topology.pus.iter().filter(|pu| level(pu) == Some(part)).map(|pu| pu.os).collect()
     }
 
-    /// The number of NUMA nodes, with one more for CPUs of unknown node.
+    /// NUMA nodes, with one more for CPUs of unknown node.
     pub fn nodes(&self) -> usize {
         let unknown = self.topology.pus.iter().any(|pu| pu.numa.is_none());
         let known = self.topology.count(|pu| pu.numa);
@@ -361,8 +361,7 @@ impl<'a> SeatingFacts<'a> {
         self.topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect()
     }
 
-    /// The topmost chosen ancestor of a process, or itself; the same for all processes of a
-    /// program.
+    /// The topmost chosen ancestor of a process, or itself; the same for a program's processes.
     pub fn family(&self, pid: Tid) -> Tid {
         let mut at = pid;
         // The limit is for damaged seatings.
@@ -376,8 +375,7 @@ impl<'a> SeatingFacts<'a> {
         at
     }
 
-    /// The topmost chosen ancestor that runs the same file as a process, or itself: the master of
-    /// its workers.
+    /// The topmost chosen ancestor with a process's file, or itself: its workers' master.
     pub fn master(&self, pid: Tid) -> Tid {
         let mut at = pid;
         for _ in 0..self.processes.len() {

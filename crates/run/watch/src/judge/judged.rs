@@ -55,7 +55,7 @@ pub struct LookDocument<'a> {
 }
 
 impl SeatingFrame {
-    /// This look's document, judged by these criteria.
+    /// This look's document.
     pub fn document(&self, topology: &Topology, criteria: &Criteria) -> LookDocument<'_> {
         LookDocument {
             judged: Judged::new(&self.seating, topology, criteria),
@@ -66,7 +66,7 @@ impl SeatingFrame {
 }
 
 impl<'a> Judged<'a> {
-    /// Judges a seating by these criteria.
+    /// Judges a seating.
     pub fn new(seating: &'a Seating, topology: &Topology, criteria: &Criteria) -> Self {
         let findings = judge(seating, topology, criteria);
         let missed = missed(seating, topology, criteria);
@@ -131,7 +131,7 @@ impl<'a> Judged<'a> {
         lines
     }
 
-    /// Counts the processes of one program, a server with workers.
+    /// Counts the processes of a server with workers.
     fn family(&self) -> Option<String> {
         let processes = &self.seating.processes;
         let pids: BTreeSet<Tid> = processes.iter().map(|process| process.pid).collect();
@@ -170,7 +170,7 @@ impl<'a> Judged<'a> {
                 let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
                 finding.gravity == Gravity::Unseen && concerns
             });
-        // The program did not cause a fault of its CPUs.
+        // It did not cause a fault of its CPUs.
         let is_beset =
             self.findings.iter().any(|finding| finding.pid.is_none() && finding.is_wrong());
         let is_asked = self.asked_of.as_ref().is_none_or(|pids| pids.contains(&process.pid));
@@ -233,7 +233,7 @@ fn share(percent: f64) -> String {
 /// A check in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckText {
-    /// The programs, a line each, and what else there is to say.
+    /// The programs and other facts, a line each.
     pub sentences: Vec<String>,
     /// The findings, each in a line or more.
     pub lines: Vec<FindingLine>,
@@ -242,13 +242,13 @@ pub struct CheckText {
 /// A line about a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingLine {
-    /// How bad it is, in one word; empty in the further lines of a finding.
+    /// Its gravity in one word; empty in further lines.
     pub word: &'static str,
-    /// The rule; empty in the further lines of a finding.
+    /// The rule; empty in further lines.
     pub rule: String,
     /// The text.
     pub text: String,
-    /// Whether that is the command that mends it, behind an arrow.
+    /// Whether that is the command that mends it.
     pub is_command: bool,
 }
 

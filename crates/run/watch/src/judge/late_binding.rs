@@ -50,7 +50,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let finding = finding.measured(share, "percent of the threads");
     let mended = SeatingRemedy::bind_all(&main.mask, process.pid);
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
-    // A binding that makes threads share a CPU would only cause the next finding.
+    // A binding that makes threads share a CPU would cause another finding.
     Some(if busy > main.mask.len() {
         finding.advised(format!(
             "'{}' binds them, too, but then {busy} busy threads share {}: name a CPU for each of \

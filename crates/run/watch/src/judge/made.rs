@@ -21,7 +21,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// A machine with this number of idle one-thread cores, and no program.
+    /// A machine with this many idle one-thread cores.
     pub fn new(cpus: u32) -> Self {
         let pus = (0..cpus).map(|os| Pu {
             os,
@@ -130,8 +130,8 @@ impl Made {
         self
     }
 
-    /// Adds threads as in `7/7 on 0-3; 7/8 on 1: 50+25`: process, thread and mask, and the percent
-    /// of the time for which a busy one ran and waited.
+    /// Adds threads as in `7/7 on 0-3; 7/8 on 1: 50+25`: process, thread and mask, and percent of
+    /// the time for which a busy one ran and waited.
     #[cfg(test)]
     pub(crate) fn with(self, threads: &str) -> Self {
         threads.split("; ").fold(self, |made, text| {
@@ -312,8 +312,7 @@ impl Made {
     }
 }
 
-/// Findings, a line each: gravity, process, threads, CPUs, the sentence, and the command or
-/// advice.
+/// Findings, a line each: gravity, process, threads, CPUs, sentence, and command or advice.
 #[cfg(test)]
 pub(crate) fn lines(found: Vec<Finding>) -> String {
     let lines = found.into_iter().map(|it| {

@@ -1,7 +1,7 @@
 //! `moved`: threads that were elsewhere before than their final masks say.
 //!
-//! Other rules judge the masks of the last look; this rule reports a thread with another mask for
-//! part of the time.
+//! Other rules judge the last masks; this rule reports a thread with another mask for part of the
+//! time.
 
 use super::Gravity;
 use super::facts::{SeatingFacts, Sitter, count, cpus};
@@ -11,8 +11,8 @@ use seatmap_data::statistics::words::joined;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// A library that examines the machine binds itself to each CPU for some milliseconds, and one look
-/// may see that.
+/// A library that examines the machine binds itself to each CPU for milliseconds, and one look may
+/// see that.
 const LEAST_PERCENT: f64 = 10.0;
 
 pub const MOST: usize = 4;

@@ -46,7 +46,7 @@ fn on_several_parts(
     Some(finding.mended_by(SeatingRemedy::bind_all(&near, process.pid)))
 }
 
-/// Processes with a common ancestor are one program, so that a job's ranks count together.
+/// Processes with a common ancestor are one program, such as a job's ranks.
 pub fn spread(facts: &SeatingFacts, level: Level) -> Vec<Finding> {
     let families = by_place(&facts.sitters, |one| Some(facts.family(one.pid)));
     let families = families.iter();

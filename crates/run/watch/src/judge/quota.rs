@@ -1,8 +1,8 @@
 //! `quota`: a control group that takes the CPU from ready threads.
 //!
 //! The rule judges by the time for which the kernel stopped a group (`cpu.stat`). CPU times do not
-//! show it, because a large group leaves little to each thread; nor does the number of periods,
-//! because a group that lacks a hundredth of its time is stopped in each.
+//! show it, because a large group leaves little to each thread; nor do periods, because a group
+//! that lacks a hundredth of its time is stopped in each.
 
 use super::facts::{SeatingFacts, Sitter, count, sum, those, union};
 use super::{brake, too_many};
@@ -174,8 +174,8 @@ fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Findi
         .collect();
     low.retain(|other| other.file != quota.file && other.cpus < needed_cpus(facts, other) as f64);
     low.push(quota);
-    // Outermost first, because cgroup version 1 refuses a group more than its parent has. `/` has
-    // as many slashes as its children's paths.
+    // Outermost first, because cgroup version 1 refuses more than the parent has. `/` has as many
+    // slashes as its children's paths.
     low.sort_by_key(|other| (other.group != "/", other.group.matches('/').count()));
     let then = if let Some(locked) = low.iter().find(|other| other.is_read_only) {
         let group = &locked.group;

@@ -129,8 +129,8 @@ fn intrusion(
 }
 
 /// One with only this CPU is bound on purpose, often by the kernel; one with another mask may be in
-/// a control group without other CPUs. Process 1 stays, because all its later children would
-/// inherit the mask.
+/// a control group without other CPUs. Process 1 stays, because later children would inherit the
+/// mask.
 fn is_movable(stranger: &Stranger, rest: &CpuSet) -> bool {
     if stranger.pid == 1 {
         return false;

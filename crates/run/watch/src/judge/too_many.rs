@@ -2,9 +2,9 @@
 //!
 //! Threads that share one limit are judged together: those of the control group with the tightest
 //! quota, those with the same narrow mask, or those of a program. Much more work than CPUs is not a
-//! fault. But if the threads work in lock-step, each round waits until the kernel has run all of
-//! them in turn, and fewer threads are faster. Switches of the CPU show this. Threads that spin
-//! without yielding switch as rarely as independent ones, so the rule does not judge them.
+//! fault. But threads in lock-step wait each round until the kernel has run all of them in turn,
+//! and fewer are faster. Switches of the CPU show this. Threads that spin without yielding switch
+//! as rarely as independent ones, so the rule does not judge them.
 
 use super::facts::{SeatingFacts, Sitter, by_place, cpus, sum, those, union};
 use super::named_process;
@@ -135,7 +135,7 @@ impl LockStep {
         let forced = sum(busy, |one| one.forced_per_s.unwrap_or(0.0));
         let slept = sum(busy, sleeps_per_s);
         let all_slept = sum(members, sleeps_per_s);
-        // A thread that wakes up takes the CPU from another at most once.
+        // A waking thread takes the CPU from another at most once.
         let is_certain = forced >= least && forced > all_slept;
         let switches = if is_certain { forced } else { slept };
         let per_s = switches / busy.len().max(1) as f64;
@@ -172,8 +172,8 @@ pub fn fitting(facts: &SeatingFacts, quota: &WatchedQuota, members: &[&Sitter]) 
     Limit { quota: Some(quota), cpus }.count().threads()
 }
 
-/// How to start the programs of these threads with so few in all. Without a known runtime it names
-/// the usual settings.
+/// How to start these programs with so few threads in all. Without a known runtime it names the
+/// usual settings.
 pub fn fewer(facts: &SeatingFacts, busy: &[&Sitter], threads: usize) -> String {
     let pids: BTreeSet<Tid> = busy.iter().map(|one| one.pid).collect();
     let each = (threads / pids.len().max(1)).max(1);

@@ -36,7 +36,7 @@ fn requested_cpus(variable: &Variable) -> Option<CpuSet> {
     CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-/// Every program inherits OpenMP's, so they matter only if several of its threads work.
+/// Every program inherits OpenMP's, so they matter only to several busy threads.
 fn unmet(
     facts: &SeatingFacts,
     process: &Process,
@@ -111,7 +111,7 @@ fn cut(
     let requested = requested_cpus(variable)?;
     let allowed = facts.allowed(process.pid);
     let outside = requested.without(&allowed);
-    // A program with one thread may never have started its OpenMP runtime.
+    // One thread may never have started the OpenMP runtime.
     let is_used = is_of_launcher(variable) || threads > 1;
     if outside.is_empty() || is_off(process) || !is_used {
         return None;

@@ -2,8 +2,8 @@
 //!
 //! It answers only `GET /metrics`. Simultaneous requests share one look, which begins after all of
 //! them have arrived. The server closes the connection of a client that is slow or sends more than
-//! a request line with headers may have. With too many connections, it closes the oldest one
-//! without a request, so that clients that only connect do not keep others waiting.
+//! a request may have. With too many connections, it closes the oldest without a request, so that
+//! clients that only connect keep no others waiting.
 
 use super::MEDIA_TYPE;
 use seatmap_data::document::{Blame, visible};
@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 
 const MOST_BYTES: usize = 8 << 10;
 
-/// The most connections. Each takes a file descriptor, of which a program usually has 1,024
-/// (`RLIMIT_NOFILE`), and at most [`MOST_BYTES`] of memory.
+/// The most connections. Each takes one of usually 1,024 file descriptors (`RLIMIT_NOFILE`), and at
+/// most [`MOST_BYTES`] of memory.
 const MOST_CLIENTS: usize = 256;
 
 const MOST_SLOW: usize = 16;
 
-/// The time for a client to send its request, and to receive the answer.
+/// The time for a request, and for the answer.
 const CLIENT_TIME: Duration = Duration::from_secs(5);
 
-/// The longest wait for clients between two checks of `stop`.
+/// The longest wait between checks of `stop`.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Why metrics cannot be served at an address.
@@ -78,7 +78,7 @@ impl MetricsServer {
         Ok(MetricsServer { address: listener.local_addr()?, listener })
     }
 
-    /// The address, with the kernel's choice of port if none was requested.
+    /// The address, with the kernel's port if none was requested.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -121,7 +121,7 @@ impl MetricsServer {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 // The client has disconnected.
                 Err(error) if is_of_the_client(&error) => continue,
-                // No more files can be opened: make room for the next round.
+                // No more files can be opened: makes room.
                 Err(_) if !clients.is_empty() => {
                     hang_up_on_one(clients);
                     return Ok(());
@@ -320,7 +320,7 @@ mod tests {
                 let _ = client.write_all(sent);
                 crowd.push(client);
             }
-            // No client has timed out yet; otherwise the server would have read them one by one.
+            // Otherwise the server would have read timed-out clients one by one.
             let answer = ask(address, b"GET /metrics HTTP/1.1\r\n\r\n");
             assert!(answer.ends_with("all\n"), "{} bytes", answer.len());
             is_over.store(true, Ordering::Relaxed);

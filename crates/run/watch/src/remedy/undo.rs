@@ -4,11 +4,10 @@ use seatmap_data::statistics::words::joined;
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
-/// The most threads with single restore commands, because users do not paste longer lines.
+/// The most threads with single restore commands, because longer lines are not pasted.
 const MOST_THREADS: usize = 8;
 
-/// The command that restores the present state; `None` if unknown, or if the remedy restores it by
-/// itself.
+/// The command that restores the present state; `None` if unknown, or if the remedy does so itself.
 pub fn undo_of(root: &Root, command: &str) -> Option<String> {
     let mut undone: Vec<String> =
         command.split("; ").map(|part| of_one(root, part)).collect::<Option<_>>()?;

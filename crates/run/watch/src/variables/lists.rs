@@ -35,8 +35,8 @@ pub fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
         .collect()
 }
 
-/// The places of `proclist=[3,{0,1},4-6]` in `KMP_AFFINITY` (LLVM's OpenMP runtime): one per CPU,
-/// or one for the CPUs in braces.
+/// The places of `proclist=[3,{0,1},4-6]` in `KMP_AFFINITY` (LLVM's OpenMP runtime): one per CPU or
+/// pair of braces.
 pub fn kmp(text: &str) -> Option<Vec<CpuSet>> {
     let (_, rest) = text.split_once("proclist=[")?;
     let mut rest = rest.split_once(']')?.0;

@@ -4,7 +4,7 @@
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// The most CPUs in all places together, with repetitions, to limit the work.
+/// The most CPUs in all places, to limit the work.
 const MOST_CPUS: usize = 1 << 16;
 
 /// `None` for a word such as `cores`.
@@ -34,7 +34,7 @@ impl Reader<'_> {
         let (length, stride) = self.interval()?;
         for step in 0..length {
             let place = shifted(&first, step.checked_mul(stride)?)?;
-            // An empty place costs one as well, to limit the work.
+            // An empty place costs one too, to limit the work.
             self.room = self.room.checked_sub(place.len().max(1))?;
             if is_removed { found.retain(|other| *other != place) } else { found.push(place) }
         }
