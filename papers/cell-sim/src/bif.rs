@@ -36,7 +36,7 @@ impl Bif {
         wait + 2 * self.timing.bif_latency
     }
 
-    /// Carries data off a chip. Returns its arrival time at the other chip.
+    /// Carries data off a chip. Returns its arrival time.
     pub fn carry_data(&mut self, now: u64, from: u8, bytes: u32) -> u64 {
         invariant!(
             self.chips == 2 && from < 2,
@@ -48,7 +48,7 @@ impl Bif {
         self.occupy(now, from as usize, packet) + self.timing.bif_latency
     }
 
-    /// Carries bytes in one direction. Returns the time at which they have left.
+    /// Carries bytes in one direction. Returns when they have left.
     fn occupy(&mut self, now: u64, direction: usize, bytes: u64) -> u64 {
         let time = self.timing.bif(bytes);
         self.free[direction] = self.free[direction].max(now) + time;

@@ -26,7 +26,7 @@ pub struct CommandCounters {
     pub commands: u64,
     pub wait_cycles: u64,
     pub element_wait_cycles: [u64; ELEMENT_COUNT],
-    /// Commands delayed or refused because of another command in flight to their line.
+    /// Commands delayed or refused for another command in flight to their line.
     pub same_line_commands: u64,
     pub same_line_wait_cycles: u64,
 }

@@ -51,7 +51,7 @@ impl EventOutbox {
         self.wheel.now()
     }
 
-    /// Schedules a message. Messages of one cycle arrive in the order in which they were sent.
+    /// Schedules a message. Messages of one cycle arrive in their order of sending.
     #[inline]
     pub fn send(&mut self, time: u64, event: CellBeEvent) {
         invariant!(

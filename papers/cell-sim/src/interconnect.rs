@@ -177,7 +177,7 @@ impl Interconnect {
         self.chips[usize::from(channel / each)].mic.turn(usize::from(channel % each), out);
     }
 
-    /// Fetches a transaction's data from an element other than the one in its command.
+    /// Fetches a transaction's data from another element than its command's.
     pub fn fetch_from(&mut self, id: u32, source: RingElement, out: &mut EventOutbox) {
         self.transactions.set_source(id, source, out.now());
         self.fetch(id, out);

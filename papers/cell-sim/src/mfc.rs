@@ -105,7 +105,7 @@ pub struct Mfc {
     pending_tags: u64,
     proxies: usize,
     waits: SpuWait,
-    /// The time of the next line request; `u64::MAX` if a message must come first.
+    /// When the next line is due; `u64::MAX` if a message must come first.
     next_issue: u64,
     commands: u64,
     full: u64,

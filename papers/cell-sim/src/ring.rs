@@ -106,7 +106,7 @@ impl DataRing {
         start
     }
 
-    /// Starts a transfer. Returns the time at which its last byte arrives.
+    /// Starts a transfer. Returns when its last byte arrives.
     pub fn start(&mut self, now: u64, source: usize, hops: usize) -> u64 {
         invariant!(
             now >= self.next_start,

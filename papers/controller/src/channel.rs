@@ -115,7 +115,7 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     })
 }
 
-/// Connects a program that is about to start and inherits the connection. The first file receives
+/// Connects a starting program, which inherits the connection. The first file receives
 /// its console output; the second provides its input. The program negotiates the protocol again.
 ///
 /// # Errors

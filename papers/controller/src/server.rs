@@ -39,7 +39,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct ServerOptions {
     /// The path of the socket where it listens.
     pub socket: PathBuf,
-    /// The group whose members may send requests, besides root and the controller's own user.
+    /// The group that may send requests, besides root and the controller's own user.
     pub group: Option<u32>,
     /// The order in which requests are granted.
     pub policy: Policy,

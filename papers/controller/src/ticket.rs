@@ -2,7 +2,7 @@
 
 use crate::wants::Wants;
 
-/// A request's place in the queue.
+/// A request's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// Its number; later tickets have higher numbers.

@@ -14,8 +14,7 @@ extern "C++" {
 #include "seatmap_vector_bits.h"
 #include "simdmath.h"
 
-/* Of two arguments, the one whose type the result has: the signed one or the one with fractions, since the other one
- * holds truth values then. */
+/* Of two arguments, the one with the result's type: signed or with fractions; the other one holds truth values. */
 #ifdef __cplusplus
 template <class A, class B, bool is_signed> struct __vec_pair {
     typedef typename __spu_kind<B>::T T;

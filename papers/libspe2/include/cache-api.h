@@ -39,7 +39,7 @@ struct __cache_line {
     unsigned char is_there, is_changed, is_locked, reserved[5];
 };
 
-/* Transfers a line with a tag that no reserved one is disturbed by, and waits. */
+/* Transfers a line with a tag that disturbs no reserved one, and waits. */
 static inline __attribute__((unused)) void __cache_transfer(volatile void *ls, unsigned long long ea,
                                                             unsigned int bytes, unsigned int command)
 {
@@ -92,7 +92,7 @@ static __attribute__((unused)) void __CACHE_JOIN(CACHE_NAME, clean)(unsigned int
     line->is_changed = 0;
 }
 
-/* The way of a set that is replaced: the next one in turn that is not locked. */
+/* The replaced way of a set: the next in turn that is not locked. */
 static __attribute__((unused)) unsigned int __CACHE_JOIN(CACHE_NAME, replace)(unsigned int set, unsigned long long ea)
 {
     unsigned int tries = 0, way;
@@ -107,7 +107,7 @@ static __attribute__((unused)) unsigned int __CACHE_JOIN(CACHE_NAME, replace)(un
     return way;
 }
 
-/* Where the value at an address is; the line is fetched if it is not there. */
+/* Where the value at an address is; fetches a missing line. */
 static __attribute__((unused)) CACHED_TYPE *__CACHE_JOIN(CACHE_NAME, at)(unsigned long long ea, int writes)
 {
     unsigned long long first = ea & ~(unsigned long long)(__CACHE_JOIN(CACHE_NAME, line_bytes) - 1);

@@ -1,4 +1,4 @@
-/* The transfer unit: its numbers, and on the PPE its registers, which spe_ps_area_get gives the addresses of. */
+/* The transfer unit: its numbers, and on the PPE its registers, at the addresses of spe_ps_area_get. */
 #ifndef CBE_MFC_H
 #define CBE_MFC_H
 
@@ -18,7 +18,7 @@ static inline void _spe_in_mbox_write(volatile spe_spu_control_area_t *area, uns
     area->SPU_In_Mbox = value;
 }
 
-/* Messages that wait, or for the inbound mailbox those that fit. */
+/* Waiting messages, or for the inbound mailbox those that fit. */
 static inline unsigned int _spe_out_mbox_status(volatile spe_spu_control_area_t *area)
 {
     return area->SPU_Mbox_Stat & 0xff;

@@ -1,4 +1,4 @@
-/* Numbers of the transfer unit that both processors' programs name (Cell Broadband Engine Architecture). */
+/* Both processors' numbers of the transfer unit (Cell Broadband Engine Architecture). */
 #ifndef CBE_MFC_DEFS_H
 #define CBE_MFC_DEFS_H
 

@@ -1,4 +1,4 @@
-/* Functions of the C library on main memory, by the names that the SPU's C library has for pointers with '__ea'. */
+/* The C library's functions on main memory, by the SPU's C library's names for pointers with '__ea'. */
 #ifndef _EA_H
 #define _EA_H
 #include <stddef.h>

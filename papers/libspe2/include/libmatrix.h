@@ -1,5 +1,5 @@
-/* Matrices of four vectors of float, as the SDK's matrix library has them, on both processors: the vectors are columns.
- * The result may be one of the arguments. */
+/* The SDK's matrices of four vectors of float, on both processors: the vectors are columns. The result may be one of
+ * the arguments. */
 #ifndef LIBMATRIX_H
 #define LIBMATRIX_H
 

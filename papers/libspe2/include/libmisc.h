@@ -17,7 +17,7 @@ static inline __attribute__((unused)) void *calloc_align(size_t count, size_t si
     return found ? memset(found, 0, bytes) : 0;
 }
 
-/* Memory of another size with the same content; the content before is as large as the smaller of both. */
+/* Memory of another size with the same content, as far as it fits. */
 static inline __attribute__((unused)) void *realloc_align(void *pointer, size_t size, unsigned int log2_align)
 {
     void *grown = realloc(pointer, size), *found;

@@ -1,5 +1,5 @@
-/* Large unsigned numbers, as the SDK's multi-precision library has them, on both processors: arrays of vectors of four
- * words, the most significant word first, with their sizes in vectors. */
+/* The SDK's large unsigned numbers, on both processors: arrays of vectors of four words, the most significant word
+ * first, with their sizes in vectors. */
 #ifndef LIBMPM_H
 #define LIBMPM_H
 

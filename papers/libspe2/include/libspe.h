@@ -43,7 +43,7 @@ struct spe_event {
     unsigned int data;
 };
 
-/* A group, and a thread of one: what spe_gid_t and speid_t point to. */
+/* A group, and a thread of one: spe_gid_t and speid_t point to them. */
 struct __spe_thread;
 struct __spe_group {
     int policy, priority, has_events, count;
@@ -174,7 +174,7 @@ __SPE1 speid_t spe_create_thread(spe_gid_t gid, spe_program_handle_t *handle, vo
     return thread;
 }
 
-/* Waits for a program's end and takes its thread away; what waitpid would say of it is in the status. */
+/* Waits for a program's end and removes its thread; the status is as of waitpid. */
 __SPE1 int spe_wait(speid_t speid, int *status, int options)
 {
     struct __spe_thread *thread = (struct __spe_thread *)speid;
@@ -200,7 +200,7 @@ __SPE1 int spe_wait(speid_t speid, int *status, int options)
     return 0;
 }
 
-/* What has happened in the groups: waits for the first, for so many milliseconds, or without an end if negative. */
+/* Events in the groups: waits for the first, for so many milliseconds, or endlessly if negative. */
 __SPE1 int spe_get_event(struct spe_event *pevents, int nevents, int timeout)
 {
     long waited_us = 0;

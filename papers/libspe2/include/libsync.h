@@ -12,7 +12,7 @@ typedef unsigned long long mutex_ea_t;
 typedef unsigned long long cond_ea_t;
 typedef unsigned long long completion_ea_t;
 
-/* What a condition variable's address leads to. */
+/* The data at a condition variable's address. */
 typedef struct {
     int came;
     int may_go;
@@ -26,7 +26,7 @@ typedef struct {
 /* The line that a program changes: one at a time, in the local store. */
 static volatile unsigned char __sync_line[128] __attribute__((aligned(128), unused));
 
-/* Replaces a word if it still has the value that is expected; says whether it did. */
+/* Replaces a word if it has the expected value; says whether it did. */
 __SYNC_INLINE int __sync_swap(unsigned long long ea, unsigned int expected, unsigned int value)
 {
     volatile unsigned int *word = (volatile unsigned int *)(__sync_line + (ea & 124));
@@ -249,7 +249,7 @@ __SYNC_INLINE void write_unlock(mutex_ea_t lock)
     atomic_set(lock, 0);
 }
 
-/* The names of the functions that programs compile in. */
+/* Names of functions compiled in. */
 #define _atomic_add(by, ea) atomic_add(by, ea)
 #define _atomic_add_return(by, ea) atomic_add_return(by, ea)
 #define _atomic_dec(ea) atomic_dec(ea)

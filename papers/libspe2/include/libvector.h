@@ -1,5 +1,5 @@
-/* Small functions on vectors of float, as the sample library of the Cell has them, on both processors. A vector of three
- * has its numbers in elements 0 to 2. */
+/* The Cell's sample library of functions on vectors of float, on both processors. A vector of three has its numbers in
+ * elements 0 to 2. */
 #ifndef LIBVECTOR_H
 #define LIBVECTOR_H
 
@@ -51,7 +51,7 @@ __VECTOR_INLINE vec_float4 _clamp_vec(vec_float4 v, vec_float4 least, vec_float4
 {
     return fminf4(fmaxf4(v, least), most);
 }
-/* The direction of what comes from this one and is reflected by a surface with that normal, of length 1. */
+/* This direction after reflection by a surface with that normal, of length 1. */
 __VECTOR_INLINE vec_float4 _reflect_vec3(vec_float4 v, vec_float4 normal)
 {
     return v - normal * (2 * _dot_product3(v, normal));

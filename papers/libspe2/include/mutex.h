@@ -1,2 +1,2 @@
-/* Another name of libsync.h, which has the mutexes. */
+/* Another name of libsync.h, with the mutexes. */
 #include "libsync.h"

@@ -1,5 +1,5 @@
-/* Instructions of the PPE that its programs name. Numbers have this computer's byte order; a load or a store that
- * reverses bytes reverses them. */
+/* Instructions of the PPE. Numbers have this computer's byte order; a load or a store that reverses bytes reverses
+ * them. */
 #ifndef PPU_INTRINSICS_H
 #define PPU_INTRINSICS_H
 

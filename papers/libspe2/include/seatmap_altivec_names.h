@@ -1,4 +1,4 @@
-/* Part of altivec.h: the instructions by names that say their elements. */
+/* Part of altivec.h: the instructions, named by their elements. */
 #ifndef SEATMAP_ALTIVEC_NAMES_H
 #define SEATMAP_ALTIVEC_NAMES_H
 

@@ -1,4 +1,4 @@
-/* The compiler's own names of the intrinsics, for programs that use these. */
+/* The compiler's own names of the intrinsics. */
 #ifndef SEATMAP_BUILTINS_H
 #define SEATMAP_BUILTINS_H
 

@@ -54,7 +54,7 @@ static inline void __seatmap_command(volatile const void *ls, uint64_t ea, unsig
     __asm__ volatile("" ::: "memory");
 }
 
-/* Says that the code here takes core cycles on a Cell. A simulated one charges them; this computer does nothing. */
+/* The code's core cycles on a Cell. A simulated one charges them; this computer does nothing. */
 static inline void seatmap_spu_work(unsigned int cycles)
 {
     __seatmap_spu.hooks->work(__seatmap_spu.spu, cycles);
@@ -75,7 +75,7 @@ static inline unsigned int spu_readchcnt(unsigned int channel)
     return __seatmap_spu.hooks->count(__seatmap_spu.spu, channel);
 }
 
-/* The local-store address behind a stop, which spe_context_run gives back. An SPU's instructions have four bytes. */
+/* The local-store address behind a stop, for spe_context_run. An SPU's instructions have four bytes. */
 static inline unsigned int __seatmap_here(void)
 {
     uint64_t here;

@@ -1,5 +1,5 @@
-/* What the vector intrinsics are made of, in C and in C++: types by the size of an element, arguments that are vectors
- * or scalars, and the order of bytes.
+/* The parts of the vector intrinsics, in C and C++: types by element size, vector or scalar arguments, and the order of
+ * bytes.
  *
  * Element 0 has the lowest address, as on the SPU. Within an element, bytes have this computer's order. An intrinsic
  * that counts bytes begins at the most significant byte of element 0: byte k of the SPU is byte k ^ (size - 1) in
@@ -96,7 +96,7 @@ template <class A, class B> struct __spu_pair<A, B, false> {
 #define __SPU_S(a) __typeof__(__spu_type_signed(a))
 /* An argument that is a vector, or a scalar for all elements of type T. */
 #define __SPU_ARG(T, b) (__spu_to<T>::from(b))
-/* The type of the one of two arguments that is a vector. */
+/* The type of the vector among two arguments. */
 #define __SPU_EITHER(a, b) __typeof__(__spu_either(a, b))
 #define __SPU_PAIR(T)                                  \
     T __spu_either(T, T);                              \

@@ -93,7 +93,7 @@ __SPU_INLINE vec_uint4 spu_maskw(unsigned char bits)
  * larger ones leave nothing. */
 #define __SPU_IS_KNOWN(v) __builtin_constant_p((v)[0] | (v)[1] | (v)[2] | (v)[3])
 #ifdef __AVX2__
-/* The processor masks counts like the SPU. The compiler makes a better instruction of counts that it knows. */
+/* The processor masks counts like the SPU. The compiler makes better instructions of known counts. */
 #define __SPU_BY_PROCESSOR(instruction)                                                           \
     if (!__SPU_IS_KNOWN(count))                                                                   \
         return (vec_uint4)instruction((__spu_x86_words)a, (__spu_x86_words)count);
@@ -184,7 +184,7 @@ __SPU_INLINE vec_uchar16 __spu_places(unsigned int size)
     vec_uchar16 places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     return places ^ (unsigned char)(size - 1);
 }
-/* Bytes moved to the left by up to 31, or to the right by a negative count; those that are left over are zero. */
+/* Bytes moved to the left by up to 31, or to the right by a negative count; the others are zero. */
 __SPU_INLINE vec_uchar16 __spu_move_bytes(vec_uchar16 a, int count, unsigned int size)
 {
     vec_uchar16 from = __spu_places(size) + (unsigned char)count;

@@ -1,4 +1,4 @@
-/* printf, by the name that programs for the simulator of the Cell use. */
+/* printf, by the name in programs for the Cell's simulator. */
 #ifndef SIM_PRINTF_H
 #define SIM_PRINTF_H
 

@@ -71,7 +71,7 @@ __SIMD2(pow)
 __SIMD2(remainder)
 #undef __SIMD2
 
-/* Those that the processor computes for a whole vector. */
+/* Computed by the processor for a whole vector. */
 #define __SIMD_WHOLE(name, floats, doubles)                 \
     __SIMD_INLINE vec_float4 name##f4(vec_float4 x)         \
     {                                                       \

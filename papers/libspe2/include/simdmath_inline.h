@@ -1,4 +1,4 @@
-/* The names of simdmath.h by which programs compile a function in. */
+/* simdmath.h's names for functions compiled in. */
 #ifndef SIMDMATH_INLINE_H
 #define SIMDMATH_INLINE_H
 

@@ -17,7 +17,7 @@ static inline __attribute__((unused)) void *__cache_fetch_dirty(__ea void *ea, i
 
 static inline __attribute__((unused)) void __cache_touch(__ea void *ea) { (void)ea; }
 
-/* What was written is seen by others. */
+/* Others see what was written. */
 static inline __attribute__((unused)) void __cache_flush(void) { __sync_synchronize(); }
 
 static inline __attribute__((unused)) void __cache_evict(__ea void *ea)

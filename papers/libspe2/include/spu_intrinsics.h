@@ -118,7 +118,7 @@ __SPU_GENERIC2(spu_extract, __SPU_ELEMENT)
 #define spu_mfspr(number) ((void)(number), 0u)
 #define spu_mtspr(number, value) ((void)(number), (void)(value))
 #define spu_stopd(a, b, c) ((void)(a), (void)(b), (void)(c), spu_stop(0x3fff))
-/* Calls the function if an event that is waited for has happened. */
+/* Calls the function if an awaited event has happened. */
 #define spu_bisled(function) (spu_readchcnt(SPU_RdEventStat) ? ((void (*)(void))(function))() : (void)0)
 #define spu_bisled_d(function) spu_bisled(function)
 #define spu_bisled_e(function) spu_bisled(function)

@@ -1,4 +1,4 @@
-/* printf on the SPU, by the name that some programs use. */
+/* printf on the SPU, by some programs' name. */
 #ifndef SPU_PRINTF_H
 #define SPU_PRINTF_H
 

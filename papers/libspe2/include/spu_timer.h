@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include "spu_mfcio.h"
 
-/* How often the clock was started and not stopped, and the ticks before its last start. */
+/* Unstopped starts of the clock, and the ticks before its last start. */
 static unsigned int __spu_clock_users __attribute__((unused));
 static uint64_t __spu_clock_ticks __attribute__((unused));
 static unsigned int __spu_clock_from __attribute__((unused));

@@ -1,4 +1,4 @@
-/* Vectors of 16 bytes, by the names that both processors' programs use. */
+/* Vectors of 16 bytes, by both processors' names. */
 #ifndef VEC_TYPES_H
 #define VEC_TYPES_H
 

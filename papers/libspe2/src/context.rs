@@ -97,7 +97,7 @@ pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
     })
 }
 
-/// The address of the local store in the effective address space.
+/// The local store's effective address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_ls_area_get(spe: *mut ContextHandle) -> *mut c_void {
     // SAFETY: C's promise.

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn spe_event_handler_deregister(
 }
 
 /// Waits `timeout` milliseconds for an event; if negative, while another thread of the process
-/// could cause one. Returns their number.
+/// could cause one. Returns the number of events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_event_wait(
     handler: *mut EventHandle,

@@ -34,7 +34,7 @@ pub struct OneContext {
     pub spe: Arc<SpeContext>,
     /// The flags of its creation.
     pub flags: u32,
-    /// The program's polls of empty mailboxes.
+    /// Polls of empty mailboxes.
     pub polls: Polls,
 }
 

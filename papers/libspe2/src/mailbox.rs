@@ -126,7 +126,7 @@ pub unsafe extern "C" fn spe_out_mbox_status(spe: *mut ContextHandle) -> c_int {
     unsafe { amount(spe, |spe| spe.messages(Mailbox::Out)) }
 }
 
-/// The free places for messages to the SPU.
+/// Free places for messages to the SPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_in_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.

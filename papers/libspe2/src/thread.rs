@@ -65,7 +65,7 @@ pub extern "C" fn seatmap_spe_created(thread: u64) {
     stuck::created(thread);
 }
 
-/// The calling thread starts to wait for the end of another one (on this computer).
+/// The calling thread starts to wait for another's end (on this computer).
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_begin_join(thread: u64) {
     stuck::begin_peer_wait(PeerWait::End(thread));

@@ -89,11 +89,11 @@ pub struct AttributeChange {
     pub size_bytes: u64,
     /// The last read's time, in seconds since 1970.
     pub accessed_s: u64,
-    /// The nanoseconds of that time.
+    /// Its nanoseconds.
     pub accessed_ns: u64,
     /// The last write's time, in seconds since 1970.
     pub modified_s: u64,
-    /// The nanoseconds of that time.
+    /// Its nanoseconds.
     pub modified_ns: u64,
 }
 

@@ -88,7 +88,7 @@ impl Fence {
     /// loader opens libraries.
     ///
     /// # Errors
-    /// The same errors as [`Fence::new`].
+    /// As for [`Fence::new`].
     pub fn before_exec() -> io::Result<Self> {
         Fence::with(&[libc::SYS_execve])
     }

@@ -9,7 +9,7 @@ pub const FOLDER: u8 = 0x80;
 /// `QTSYMLINK`: a symbolic link.
 pub const LINK: u8 = 0x02;
 
-/// The identity of a file for a client.
+/// A file's identity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Qid {
     /// [`FOLDER`], [`LINK`], or 0 for others.

@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-/// Why a request is refused: a number of errno(3).
+/// The reason, a number of errno(3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", std::io::Error::from_raw_os_error(self.0.cast_signed()))]
 pub struct Refusal(pub u32);

@@ -13,7 +13,7 @@ messages! {
             /// The reason: a number of errno(3).
             code: u32
         }
-        /// The used and free space of the file system.
+        /// The file system's space.
         Statfs = 9 {
             /// The figures.
             space: Space

@@ -10,7 +10,7 @@ use crate::wire::{Data, messages};
 messages! {
     /// A client's request. A *fid* is the client's number of a file.
     FileRequest {
-        /// Get the used and free space of the file system.
+        /// Get the file system's space.
         Statfs = 8 {
             /// The file.
             fid: u32

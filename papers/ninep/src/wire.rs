@@ -1,6 +1,6 @@
 //! The parts of messages: little-endian numbers, texts, lists (intro(5) of the Plan 9 manual).
 
-/// The most names in a walk, which is the longest list (`MAXWELEM`, walk(5)).
+/// The most names in a walk, the longest list (`MAXWELEM`, walk(5)).
 pub const MOST_NAMES: usize = 16;
 
 /// Why bytes are not a message.

@@ -12,7 +12,7 @@ use seatmap_report::counted;
 use seatmap_report::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
 use seatmap_sim::CoherentModel;
 
-/// The channels of a comparison as a pattern, in order and with equal weights.
+/// A comparison's channels as a pattern, in order and with equal weights.
 pub fn pattern(seated: &ChannelRuns) -> Pattern {
     // Equal weights, because messages were not counted.
     let mut pattern = Pattern::gathered("channels", seated.usual.pus.len(), []);

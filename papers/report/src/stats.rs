@@ -111,7 +111,7 @@ fn table(figure: &SurveyFigure) -> String {
     text
 }
 
-/// The point of a curve at a size; `None` if the size was rejected.
+/// A curve's point at a size; `None` for a rejected size.
 fn at_of(series: &SurveySeries, at: u64) -> Option<&LatencyPoint> {
     series.points.iter().find(|point| point.at == at)
 }

@@ -6,7 +6,7 @@ pub const LOAD: u32 = 1;
 pub const DYNAMIC: u32 = 2;
 /// Thread-local storage.
 pub const TLS: u32 = 7;
-/// The size of a symbol in its table.
+/// A symbol's size in its table.
 pub const SYMBOL_BYTES: usize = 24;
 /// The longest accepted name. C++ templates make names of a few thousand letters; a hostile file
 /// uses one as long as the file a million times.

@@ -39,7 +39,7 @@ pub enum SpeError {
              build it with --ls-size, set SEATMAP_SPE_LS_KIB, or make it smaller"
     )]
     TooLarge {
-        /// The bytes of the program and the least stack.
+        /// The program's bytes and the least stack.
         needed_bytes: usize,
         /// Bytes of the store.
         store_bytes: usize,

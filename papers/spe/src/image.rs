@@ -46,7 +46,7 @@ struct Linked {
 pub struct LoadedProgram {
     /// Its first instruction's address.
     pub start: usize,
-    /// The end of its data in the store, where its heap starts.
+    /// Its data's end in the store, where its heap starts.
     pub end: usize,
     /// Whether it counts its work in a register.
     pub counts: bool,

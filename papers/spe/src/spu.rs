@@ -10,7 +10,7 @@ use crate::stop::{Pause, ProgramFault, StopReason};
 use crate::time_base;
 use corosensei::Yielder;
 
-/// An SPU's channels, its unfinished lists, and its program's exit.
+/// An SPU's channels, unfinished lists, and program's exit.
 #[derive(Debug)]
 pub struct SpuState {
     /// The state that its SPE shares with others; one context owns both.

@@ -120,7 +120,7 @@ impl SpeState {
         Some(())
     }
 
-    /// Events that the SPU has not yet acknowledged.
+    /// Events not yet acknowledged by the SPU.
     pub fn events(&self) -> u32 {
         self.events.load(Ordering::Acquire)
     }

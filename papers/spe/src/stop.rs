@@ -140,7 +140,7 @@ pub struct RunStop {
 
 /// A program in a store, which a machine can run.
 pub trait Resumable: std::fmt::Debug + Send + Sync {
-    /// Runs the program on this thread until it stops, for the pool.
+    /// Runs it on this thread until it stops, for the pool.
     ///
     /// # Safety
     /// The program's owner waits for this and does not touch the program meanwhile.

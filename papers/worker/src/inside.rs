@@ -23,7 +23,7 @@ impl WorkerView {
         self.store.bytes()
     }
 
-    /// The store's address, valid also outside of the program while it runs.
+    /// The store's address, also valid outside the program while it runs.
     pub fn store_address(&self) -> *mut u8 {
         self.store.address()
     }

@@ -32,7 +32,7 @@ pub struct WorkerOptions {
     pub store_bytes: usize,
     /// How workers wait, and how programs wait for workers.
     pub polling: Polling,
-    /// Whether the two signal registers gather bits (OR) instead of keeping the last value.
+    /// Whether the signal registers gather bits (OR) instead of keeping the last value.
     pub signals_or: [bool; 2],
 }
 

@@ -164,7 +164,7 @@ impl ThreadContext {
         self.running.as_ref().map(|_| self.number)
     }
 
-    /// Messages of the worker.
+    /// Messages in the outbound mailbox.
     pub fn mailbox_waiting(&self) -> u32 {
         self.mailboxes.waiting()
     }

@@ -54,7 +54,7 @@ pub enum DmaError {
          raises an alignment exception"
     )]
     Alignment {
-        /// The size of the transfer in bytes.
+        /// The transfer's bytes.
         size: u32,
         /// The local store address.
         local: u32,

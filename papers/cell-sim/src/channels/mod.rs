@@ -56,7 +56,7 @@ pub enum OsService {
     Signal,
 }
 
-/// The operations of a task on other tasks, and on memory that it cannot load.
+/// A task's operations on other tasks, and on memory that it cannot load.
 ///
 /// Tasks are workers with a local store, or controllers without. Messages have 32 bits. A blocking
 /// operation stops only this task. Breaking a rule of [`dma`] ends the run with an error.
@@ -73,10 +73,10 @@ pub trait Channels {
     /// Starts to send bytes from the local store.
     fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: TransferOrder);
 
-    /// Starts to fetch the elements of a list in order, to consecutive local addresses.
+    /// Starts to fetch a list's elements in order, to consecutive local addresses.
     fn get_list(&self, local: u32, from: &[Element], tag: u8, order: TransferOrder);
 
-    /// Starts to send the elements of a list in order.
+    /// Starts to send a list's elements in order.
     fn put_list(&self, local: u32, to: &[Element], tag: u8, order: TransferOrder);
 
     /// Waits until all transfers of these tags (bit t for tag t) are complete.

@@ -76,7 +76,7 @@ pub struct ChannelState {
     pub has_decremented: bool,
     /// Counts waits for the decrementer, to recognise timers of earlier waits.
     pub timer: u32,
-    /// Tags of proxy commands whose completion was not read.
+    /// Unread tags of proxy commands.
     pub proxy_tags: u32,
     pub commands: [Option<ProgramCommand>; ENTRIES],
     pub traced: [Option<u64>; ENTRIES],
@@ -139,7 +139,7 @@ impl ChannelState {
         }
     }
 
-    /// Clears the state that belongs to one run of a program: that of the MFC channels.
+    /// Clears one run's state: that of the MFC channels.
     pub fn renew(&mut self, tick: u64) {
         (self.event_mask, self.tag_mask, self.tag_update, self.tag_status) = (0, 0, None, None);
         (self.atomic_status, self.reserved, self.stalled) = (None, None, 0);

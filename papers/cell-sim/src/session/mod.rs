@@ -52,7 +52,7 @@ pub enum Next {
     Store,
 }
 
-/// The properties of a context to add.
+/// A new context's properties.
 #[derive(Clone, Copy, Debug)]
 pub struct NewContext {
     /// Its number in errors and traces.

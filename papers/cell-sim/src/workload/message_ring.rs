@@ -64,7 +64,7 @@ pub struct MessageRingOver {
 pub struct MessageRingResult {
     /// Its start, in cycles of the machine's clock.
     pub began: u64,
-    /// Its end, in cycles of the machine's clock.
+    /// Its end.
     pub ended: u64,
     /// Received packets.
     pub packets: u64,

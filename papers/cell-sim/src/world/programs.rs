@@ -95,7 +95,7 @@ impl CellBeMachine {
         task
     }
 
-    /// Removes a task without a call.
+    /// Removes a task that is not in a call.
     pub fn remove_task(&mut self, task: u16) {
         self.programs.contexts[task as usize] = None;
         self.programs.free.push(task);

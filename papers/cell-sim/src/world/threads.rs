@@ -67,7 +67,7 @@ impl CellBeMachine {
         }
     }
 
-    /// Whether this is a call's first step; if so, the next one follows after this many cycles.
+    /// Whether this is a call's first step; if so, the next follows after this many cycles.
     fn first_after(&mut self, task: u16, cycles: u64) -> bool {
         let is_first =
             !std::mem::replace(&mut self.tasks[task as usize].has_polled, true) && cycles > 0;
@@ -193,7 +193,7 @@ impl CellBeMachine {
             | event_if(state.ends > 0, ppe_event::STOPPED)
     }
 
-    /// Tags of complete proxy commands whose completion was not read.
+    /// Unread tags of complete proxy commands.
     pub fn complete_proxies(&self, context: u16) -> u32 {
         let Some(state) = self.programs.context(context) else { return 0 };
         let pending =

@@ -63,7 +63,7 @@ impl CellStatsPrimitive {
             .map_or("", |(name, _)| name)
     }
 
-    /// The atomic operation and its operand; `None` for the other experiments.
+    /// The atomic operation, if it is one, and its operand.
     pub fn atomic(self) -> Option<(Atomic, u32)> {
         match self {
             CellStatsPrimitive::FetchAdd => Some((Atomic::Add, 3)),
@@ -75,7 +75,7 @@ impl CellStatsPrimitive {
         }
     }
 
-    /// Whether a bulk transfer fetches; `None` for the other experiments.
+    /// Whether it fetches, if it is a bulk transfer.
     pub fn transfer(self) -> Option<bool> {
         match self {
             CellStatsPrimitive::DmaGet | CellStatsPrimitive::DmaListGet => Some(true),

@@ -7,7 +7,7 @@ use crate::cellule::problem::ParallelProblem;
 use std::fmt;
 use std::str::FromStr;
 
-/// A workload of section 4.1, with its size.
+/// A workload of section 4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CelluleWorkload {
     /// Single-precision matrix multiplication.

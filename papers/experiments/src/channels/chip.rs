@@ -6,7 +6,7 @@ use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::{agreeing, counted};
 use std::collections::BTreeMap;
 
-/// The cores of a machine with their PUs, by number, which on a ring is their order around it.
+/// A machine's cores with their PUs, by number, which on a ring is their order around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
     /// OS indices, ascending by hardware thread.

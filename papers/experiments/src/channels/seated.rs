@@ -12,7 +12,7 @@ pub struct ChannelSeating {
 /// An experiment's last comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelRuns {
-    /// The sender and receiver of each channel, by task.
+    /// Each channel's sender and receiver, by task.
     pub channels: Vec<(usize, usize)>,
     /// The run on the default seats.
     pub usual: ChannelSeating,

@@ -50,7 +50,7 @@ impl MappingTimes {
         true
     }
 
-    /// Exchanges the times of each run at random among the mappings.
+    /// Exchanges each run's times at random among the mappings.
     pub fn shuffle(&mut self, seed: u64) {
         let mut rng = fastrand::Rng::with_seed(seed);
         for run in 0..self.runs {

@@ -38,7 +38,7 @@ impl<S: Read + Write> FileClient<S> {
         }
     }
 
-    /// Writes all of the data.
+    /// Writes all data.
     ///
     /// # Errors
     /// The server's error, or that it writes no more.

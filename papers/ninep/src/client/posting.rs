@@ -28,7 +28,7 @@ pub struct PostedWrites {
 }
 
 impl<S: Read + Write> FileClient<S> {
-    /// Writes all of the data at an offset, but waits for neither write nor transmission.
+    /// Writes all data at an offset, but waits for neither write nor transmission.
     /// [`FileClient::settle`] and all other requests do. Unsettled data may be lost with the
     /// client.
     ///

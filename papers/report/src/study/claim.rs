@@ -74,7 +74,7 @@ enum Side {
 }
 
 impl Side {
-    /// The distance of a value from the turning point on this side; negative on the other side.
+    /// A value's distance from the turning point on this side; negative on the other side.
     fn beyond(self, value: f64, turn: f64) -> f64 {
         match self {
             Self::Above => value - turn,

@@ -206,7 +206,7 @@ pub struct MeasuredNull {
     pub what: String,
     /// The command.
     pub command: String,
-    /// The value; null if our figure disagrees with the paper, because then the arm is not run.
+    /// The value; null if the arm is not run, because our figure disagrees with the paper.
     pub ours: Option<f64>,
 }
 

@@ -43,12 +43,12 @@ impl Chart {
     }
 }
 
-/// Draws charts in a column, except those without points.
+/// Draws charts with points in a column.
 pub fn charts(charts: &[Chart]) -> String {
     column(charts.iter().map(|chart| (chart.title.as_str(), chart.drawn(), chart.titles())))
 }
 
-/// Draws titled curves in a column, except those without points.
+/// Draws titled curves with points in a column.
 pub(super) fn column<'a>(
     charts: impl Iterator<Item = (&'a str, Vec<PlotCurve>, [Title<'a>; 2])>,
 ) -> String {

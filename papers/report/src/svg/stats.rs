@@ -17,7 +17,7 @@ pub fn stats(survey: &CellStatsSurvey) -> String {
     column(all)
 }
 
-/// The curves of a figure with the titles of both axes: latency, and bandwidth if it has one.
+/// A figure's curves with the titles of both axes: latency, and bandwidth if it has one.
 pub(crate) fn charts(
     figure: &SurveyFigure,
 ) -> impl Iterator<Item = (Vec<PlotCurve>, [Title<'static>; 2])> {

@@ -17,7 +17,7 @@ const DECADES: f64 = 2.0;
 const TICKS: [(f64, &str); 5] =
     [(0.01, "1/100"), (0.1, "1/10"), (1.0, "equal"), (10.0, "10 x"), (100.0, "100 x")];
 
-/// The rows with a published number as a standalone picture; `None` without any.
+/// The rows with published numbers as a standalone picture; `None` without any.
 pub fn study(found: &[MeasuredFigure]) -> Option<String> {
     let rows: Vec<(&MeasuredFigure, f64)> =
         found.iter().filter_map(|one| Some((one, one.ratio?))).collect();

@@ -29,7 +29,7 @@ fn pause(spu: &mut SpuState, pause: Pause) {
     }
 }
 
-/// The fault of a command with an inaccessible address.
+/// A command's fault: its address is inaccessible.
 pub fn failed(context: u32, command: ProgramCommand) -> TransferFault {
     let ProgramCommand { name, kind, local, effective, bytes, tag } = command;
     let is_get = matches!(kind, CommandKind::Get(_) | CommandKind::Reserve);

@@ -195,7 +195,7 @@ fn program_failed(name: &'static str, words: String) -> CelluleError {
     CelluleError::Program { name, words }
 }
 
-/// The compiler driver: the one in `SEATMAP_CELLCC`, or the one on the path.
+/// The compiler driver in `SEATMAP_CELLCC`, or on the path.
 pub fn compiler() -> PathBuf {
     std::env::var_os(COMPILER).map_or_else(|| PathBuf::from("seatmap-cellcc"), PathBuf::from)
 }
@@ -216,12 +216,12 @@ impl ProgramLines {
             .map(ProgramLines)
     }
 
-    /// The numbers of all lines with this name.
+    /// The numbers of this name.
     pub fn all(&self, name: &str) -> Vec<f64> {
         self.0.iter().filter(|line| line.0 == name).map(|line| line.1).collect()
     }
 
-    /// The sum of the numbers of all lines with this name.
+    /// The sum of the numbers of this name.
     pub fn sum(&self, name: &str) -> f64 {
         self.all(name).iter().sum()
     }

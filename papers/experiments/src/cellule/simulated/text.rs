@@ -35,7 +35,7 @@ pub fn simulated(found: &SimulatedCellule) -> String {
     text
 }
 
-/// The origin of an input in words.
+/// An input's origin in words.
 pub fn origin(input: &AssumedCost) -> String {
     let kind = match input.kind {
         Basis::Document => "document",
