@@ -40,7 +40,7 @@ impl CellBed {
         }
     }
 
-    /// Sets the events after which a run fails.
+    /// Sets the number of events after which a run fails.
     pub fn limit_events(&mut self, most_events: u64) {
         self.stage.most_events = most_events;
     }

@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-/// The reason, a number of errno(3).
+/// A refusal's reason: a number of errno(3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", std::io::Error::from_raw_os_error(self.0.cast_signed()))]
 pub struct Refusal(pub u32);

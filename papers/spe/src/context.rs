@@ -112,7 +112,7 @@ impl SpeContext {
         self.options
     }
 
-    /// Its pinned thread.
+    /// Its pinned thread's number.
     pub fn seat(&self) -> usize {
         self.seat
     }

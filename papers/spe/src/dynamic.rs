@@ -68,7 +68,7 @@ impl Dynamic {
         Ok(dynamic)
     }
 
-    /// Address and number of the functions before `main`.
+    /// Address and number of the functions that run before `main`.
     pub fn constructors(&self) -> Option<(usize, usize)> {
         Some((self.value(INIT_ARRAY)?, self.value(INIT_ARRAY_SIZE)? / 8))
     }

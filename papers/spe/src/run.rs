@@ -125,7 +125,7 @@ impl SpuRun {
         Ok(true)
     }
 
-    /// Runs it on this thread until it stops.
+    /// Runs the program on this thread until it stops.
     pub fn resume(&mut self) -> Pause {
         let place = self.place();
         let Some(program) = &mut self.program else { return Pause::Stop(StopReason::Defect) };

@@ -58,7 +58,7 @@ pub fn lead<B: Bed>(
     failed.map_or(Ok(spread), Err)
 }
 
-/// Runs mappings for rank 0, as another rank, until none is left. Returns the parts done.
+/// Runs mappings for rank 0, as another rank, until none is left. Returns the number of parts done.
 ///
 /// # Errors
 /// [`SpreadError`].

@@ -14,7 +14,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 const STACK_BYTES: usize = 64 << 10;
 /// The room on the program's stack to stop it.
 const ROOM_BYTES: u64 = 8 << 10;
-/// Bytes below the stack pointer for functions (the psABI of x86-64).
+/// Bytes below the stack pointer that a function may use (the psABI of x86-64).
 const RED_ZONE_BYTES: u64 = 128;
 /// The flag that makes the processor trap after one instruction.
 const TRAP_FLAG: i64 = 0x100;

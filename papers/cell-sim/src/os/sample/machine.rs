@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes below the stack pointer for functions (the psABI of x86-64).
+/// Bytes below the stack pointer that a function may use (the psABI of x86-64).
 const RED_ZONE_BYTES: u64 = 128;
 /// Bytes of the stack in a sample, which never crosses a page.
 const TOP_BYTES: u64 = 512;
