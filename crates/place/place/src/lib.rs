@@ -23,7 +23,7 @@
 //! | [`answer`], [`error`] | the answer, or the reason for having none |
 //! | [`problem`], [`traffic`] | the same without names: slots, weights |
 //! | [`zones`], [`pus`] | the same without names: constraints, PUs |
-//! | [`seed`] | starts: bisection, greedy growth, RCM; cuts level by level |
+//! | [`seed`] | starts: bisection, greedy growth, spectral, RCM; cuts level by level |
 //! | [`slot_groups`] | nested groups, without a table of distances |
 //! | [`anneal`] | simulated annealing by swaps |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |

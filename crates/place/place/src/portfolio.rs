@@ -4,6 +4,7 @@ use crate::key::FloatKey;
 use crate::search::{SearchEngine, SearchLimit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
 use seatmap_data::statistics::Xoshiro;
+use std::cell::OnceCell;
 
 /// A placement and its origin.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +22,8 @@ impl StartSolution {
 }
 
 /// The starts, the promising ones first.
-const STARTS: [&str; 3] = ["recursive bisection", "greedy growth", "RCM order"];
+const STARTS: [&str; 5] =
+    ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
 /// Starts must be ready within 1/`STARTS_PART` of the time.
 const STARTS_PART: u32 = 2;
@@ -32,10 +34,11 @@ const STARTS_PART: u32 = 2;
 /// Starts not ready at half time are dropped, except for the first.
 pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
+    let nested = OnceCell::new();
     let until = limit.part(STARTS_PART);
     let mut alive = Vec::with_capacity(STARTS.len());
     for name in STARTS {
-        alive.extend(started(problem, name, &mut rng, [&until, limit]));
+        alive.extend(started(problem, name, &mut rng, &nested, [&until, limit]));
         if has_enough(&alive, limit) || limit.is_late() {
             break;
         }
@@ -66,20 +69,25 @@ fn has_enough(found: &[StartSolution], limit: &SearchLimit) -> bool {
     found.iter().any(|one| one.solution.cost <= limit.enough)
 }
 
-/// Made by the first limit, improved until the second.
+/// Made by the first limit (else `None`), improved until the second. `nested` caches the order of
+/// the slots.
 fn started(
     problem: &Problem,
     name: &'static str,
     rng: &mut Xoshiro,
+    nested: &OnceCell<Vec<u32>>,
     [until, limit]: [&SearchLimit; 2],
 ) -> Option<StartSolution> {
+    let in_order = |order: Vec<u32>| {
+        let nested = nested.get_or_init(|| seed::nested(problem, until));
+        seed::lawful(problem, seed::in_order(&order, nested))
+    };
     let slot_of = match name {
         "recursive bisection" => seed::recursive(problem, rng, until),
         "greedy growth" => seed::greedy(problem, until)?,
-        _ => {
-            let order = seed::rcm(problem, until)?;
-            seed::lawful(problem, seed::in_order(&order, &seed::nested(problem, until)))
-        }
+        "spectral order" => in_order(seed::spectral(problem, rng, until)?),
+        "RCM order" => in_order(seed::rcm(problem, until)?),
+        _ => in_order((0..problem.slots() as u32).collect()),
     };
     Some(StartSolution { name, solution: downhill(problem, slot_of, limit) })
 }
@@ -106,9 +114,7 @@ pub(crate) fn refine(
     } else {
         return;
     };
-    // The engines' running sums have rounding errors.
-    let cost = problem.cost(&found.slot_of);
-    if cost < started.solution.cost {
-        started.solution = Solution { cost, ..found };
+    if found.cost < started.solution.cost {
+        started.solution = found;
     }
 }

@@ -31,7 +31,7 @@ fn full(runs: u32) -> Ranking {
         variant: Variant::Default,
         seed: 3,
         choice: MappingChoice { sample: Some(20), is_reduced_by_symmetry: false },
-        is_shuffled: false,
+        is_shuffled: true,
     };
     let shard = Some(Shard { number: 1, of: 2 });
     let mut times = MappingTimes::new(setup.indices(shard).unwrap(), runs);

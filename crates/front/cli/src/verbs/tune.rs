@@ -38,21 +38,25 @@ pub struct Tune {
     /// Make at most N runs. Default: ten per candidate, and the confirmation.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     budget: Option<u32>,
-    /// Make as many runs as fit in this time, but at least enough for a result: 10m, 2h; a plain
-    /// number is seconds.
+    /// Make as many runs as fit in this time: 10m, 2h; a plain number is seconds.
+    ///
+    /// At least enough for a result.
     #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = time_in(SESSION))]
     seconds: Option<Duration>,
-    /// A pattern, as for 'seatmap place': placements of its tasks are tried. Without one, orders
-    /// and groups of CPUs are tried.
+    /// Try placements of a pattern's tasks, as for 'seatmap place'.
+    ///
+    /// Without a pattern, orders and groups of CPUs are tried.
     #[arg(long, value_name = "PATTERN")]
     pattern: Option<String>,
     /// Observe one run of the program first, and use its pattern.
     #[arg(long, conflicts_with = "pattern")]
     observe: bool,
-    /// A cluster, as 'seatmap cluster measure' writes it: orders of a job's ranks race, one start
-    /// of COMMAND a run. In COMMAND, {hosts} is replaced by a file with the hosts, and {seat} by
-    /// the words that seat a rank. Or, without COMMAND, a model: placements of --pattern race
-    /// there, by the time that its messages take.
+    /// A cluster, on which orders of a job's ranks race; or, without COMMAND, a model, on which
+    /// placements of --pattern race.
+    ///
+    /// 'seatmap cluster measure' writes a cluster. Each run starts COMMAND once. In COMMAND, {hosts}
+    /// is replaced by a file with the hosts, and {seat} by the words that seat a rank. On a model,
+    /// the time of the messages counts.
     #[arg(long, value_name = "CLUSTER|MODEL", conflicts_with_all = ["cpus", "objective"])]
     on: Option<String>,
     /// On a cluster: the format of the file {hosts}.
@@ -80,8 +84,10 @@ pub struct Tune {
     )]
     candidates: u16,
     /// Find the best number of threads, and race it: a variable (OMP_NUM_THREADS=1..8) or an option
-    /// ('-t {}=1,2,4,8'), which takes the place of {} in COMMAND or follows its first word. Without
-    /// numbers, up to twice what fits.
+    /// ('-t {}=1,2,4,8').
+    ///
+    /// The option takes the place of {} in COMMAND, or follows its first word. Without numbers, up
+    /// to twice what fits.
     #[arg(
         long,
         value_name = "SETTING[=NUMBERS]",
@@ -97,8 +103,9 @@ pub struct Tune {
     /// The CPUs for the program. Default: all allowed ones.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     cpus: Option<CpuList>,
-    /// The metric of the race: time, regex:PATTERN, command:LINE, perf:EVENT, as in 'seatmap
-    /// bench'. With --count, a second one is shown by number of threads.
+    /// The metric of the race: time, regex:PATTERN, command:LINE, perf:EVENT.
+    ///
+    /// As in 'seatmap bench'. With --count, a second one is shown by number of threads.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = Metric::parse)]
     metric: Vec<Metric>,
     #[command(flatten)]

@@ -8,11 +8,9 @@ pub struct CutGraph {
     first: Vec<u32>,
     edges: Vec<(u32, f64)>,
     pub size: Vec<u32>,
-    /// Each node's cost on the second side, relative to the first.
-    pub bias: Vec<f64>,
 }
 
-/// Merges nodes of at most `largest` items, on one side.
+/// Merges nodes of at most `largest` items together, on one side.
 pub struct JoinedNodes<'a> {
     graph: &'a CutGraph,
     largest: u32,
@@ -29,14 +27,13 @@ const FEW_NEIGHBOURS: usize = 3;
 
 impl CutGraph {
     /// The traffic among some items. `place_of` is `u32::MAX` for all tasks, before and after.
-    pub fn among(traffic: &Traffic, items: &[u32], bias: Vec<f64>, place_of: &mut [u32]) -> Self {
+    pub fn among(traffic: &Traffic, items: &[u32], place_of: &mut [u32]) -> Self {
         for (place, item) in items.iter().enumerate() {
             if let Some(cell) = place_of.get_mut(*item as usize) {
                 *cell = place as u32;
             }
         }
-        let size = vec![1; items.len()];
-        let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size, bias };
+        let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size: vec![1; items.len()] };
         for item in items {
             if (*item as usize) < traffic.tasks() {
                 let inside = traffic
@@ -72,14 +69,11 @@ impl CutGraph {
         self.size.iter().copied().max().unwrap_or(1)
     }
 
-    /// The weight between the sides, and the biases on the second.
-    pub fn cost(&self, second: &[bool]) -> f64 {
+    pub fn cut(&self, second: &[bool]) -> f64 {
         (0..self.nodes())
-            .filter(|node| second[*node])
-            .map(|node| {
-                let across = self.of(node).iter().filter(|(with, _)| !second[*with as usize]);
-                self.bias[node] + across.map(|(_, weight)| weight).sum::<f64>()
-            })
+            .filter(|node| !second[*node])
+            .flat_map(|node| self.of(node).iter().filter(|(with, _)| second[*with as usize]))
+            .map(|(_, weight)| weight)
             .sum()
     }
 
@@ -132,15 +126,13 @@ impl CutGraph {
     pub fn contracted(&self, JoinedNodes { new_of, nodes, .. }: &JoinedNodes) -> Self {
         let nodes = *nodes as usize;
         let mut size = vec![0; nodes];
-        let mut bias = vec![0.0; nodes];
         let mut members: Vec<Vec<u32>> = vec![Vec::with_capacity(2); nodes];
         for (node, new) in new_of.iter().enumerate() {
             size[*new as usize] += self.size[node];
-            bias[*new as usize] += self.bias[node];
             members[*new as usize].push(node as u32);
         }
-        let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size, bias };
-        // Each node's cell in the current row.
+        let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size };
+        // The cell of the edge to each node in the current row.
         let mut cell_of = vec![usize::MAX; nodes];
         for (new, members) in members.iter().enumerate() {
             let row = graph.edges.len();

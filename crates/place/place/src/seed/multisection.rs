@@ -40,7 +40,7 @@ pub fn multisection(
     limit: &SearchLimit,
     rng: &mut Xoshiro,
 ) -> Vec<u32> {
-    let mut divider = ItemDivider::new(traffic, care, limit);
+    let mut place_of = vec![u32::MAX; traffic.tasks()];
     let mut parts = vec![(0..groups.slots() as u32).collect::<Vec<_>>()];
     for level in groups.levels.iter().rev().skip(1) {
         let sizes = level.first.windows(2).map(|two| (two[1] - two[0]) as usize);
@@ -62,8 +62,12 @@ pub fn multisection(
                 }
                 let (left, right) = sizes.split_at(sizes.len() / 2);
                 let first_items = left.iter().sum::<usize>();
-                let bias = vec![0.0; items.len()];
-                let second = divider.second(&items, first_items, bias, rng);
+                let second = if limit.is_late() {
+                    (0..items.len()).map(|at| at >= first_items).collect()
+                } else {
+                    let graph = CutGraph::among(traffic, &items, &mut place_of);
+                    best_cut(&graph, first_items as i64, care, limit, rng)
+                };
                 for (is_second, sizes) in [(true, right), (false, left)] {
                     let both = items.iter().zip(&second);
                     let here = both.filter(|(_, second)| **second == is_second);
@@ -82,38 +86,6 @@ pub fn multisection(
     slot_of
 }
 
-/// Divides items in two sets with little traffic between them.
-pub struct ItemDivider<'a> {
-    traffic: &'a Traffic,
-    care: CutCare,
-    limit: &'a SearchLimit,
-    place_of: Vec<u32>,
-}
-
-impl<'a> ItemDivider<'a> {
-    pub fn new(traffic: &'a Traffic, care: CutCare, limit: &'a SearchLimit) -> Self {
-        ItemDivider { traffic, care, limit, place_of: vec![u32::MAX; traffic.tasks()] }
-    }
-
-    /// Whether each item is in the second set; the first has `first_items`. `bias` is an item's
-    /// cost in the second relative to the first, by items outside.
-    ///
-    /// After the deadline, items are divided in their order.
-    pub fn second(
-        &mut self,
-        items: &[u32],
-        first_items: usize,
-        bias: Vec<f64>,
-        rng: &mut Xoshiro,
-    ) -> Vec<bool> {
-        if self.limit.is_late() {
-            return (0..items.len()).map(|at| at >= first_items).collect();
-        }
-        let graph = CutGraph::among(self.traffic, items, bias, &mut self.place_of);
-        best_cut(&graph, first_items as i64, self.care, self.limit, rng)
-    }
-}
-
 fn best_cut(
     graph: &CutGraph,
     first_items: i64,
@@ -124,19 +96,18 @@ fn best_cut(
     let mut best = (f64::INFINITY, Vec::new());
     for _ in 0..care.tries {
         let made = cut(graph, first_items, None, 0, rng);
-        let mut found = (graph.cost(&made), made);
+        let mut found = (graph.cut(&made), made);
         for _ in 0..care.cycles {
             if limit.is_late() {
                 break;
             }
             let again = cut(graph, first_items, Some(found.1.clone()), 0, rng);
-            let weight = graph.cost(&again);
+            let weight = graph.cut(&again);
             if weight <= found.0 {
                 found = (weight, again);
             }
         }
-        // A sum of extreme weights may be infinite.
-        if best.1.is_empty() || found.0 < best.0 {
+        if found.0 < best.0 {
             best = found;
         }
         if limit.is_late() {
@@ -189,17 +160,16 @@ fn cut(
     let grown = (0..GROWN).map(|_| {
         let second = grown(graph, first_items, rng);
         let cut = TwoSides::improved(graph, second, first_items, slack, PASSES[0], rng);
-        ((cut.over(slack), FloatKey(graph.cost(&cut.second))), cut.second)
+        ((cut.over(slack), FloatKey(graph.cut(&cut.second))), cut.second)
     });
     grown.min_by_key(|(rank, _)| *rank).map_or_else(Vec::new, |(_, second)| second)
 }
 
-/// Grows from the highest biases, or a random node, along the heaviest edges.
+/// Grows from a random node along the heaviest edges, then from another.
 fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     let mut second = vec![true; graph.nodes()];
-    let mut pull = graph.bias.clone();
-    let biased = pull.iter().enumerate().filter(|(_, bias)| **bias > 0.0);
-    let mut pulled: BinaryHeap<_> = biased.map(|(node, bias)| (FloatKey(*bias), node)).collect();
+    let mut pull = vec![0.0; graph.nodes()];
+    let mut pulled = BinaryHeap::new();
     let mut items = 0;
     while items < first_items {
         let node = match pulled.pop() {
@@ -256,8 +226,7 @@ mod tests {
             let edges = (0..2 * nodes).map(|_| (rng.below(nodes), rng.below(nodes), 1.0));
             let traffic = Traffic::new(nodes, edges);
             let items: Vec<u32> = (0..nodes as u32).collect();
-            let bias = vec![0.0; nodes];
-            let graph = CutGraph::among(&traffic, &items, bias, &mut vec![u32::MAX; nodes]);
+            let graph = CutGraph::among(&traffic, &items, &mut vec![u32::MAX; nodes]);
             let first_items = part.min(nodes - 1);
             let second = best_cut(&graph, first_items as i64, CARE, &SearchLimit::kicks(1), &mut rng);
             prop_assert_eq!(second.iter().filter(|second| !**second).count(), first_items);
@@ -265,23 +234,10 @@ mod tests {
             let weights = [0, 3].map(|cycles| {
                 let care = CutCare { tries: 1, cycles };
                 let mut rng = Xoshiro::new(seed);
-                graph.cost(&best_cut(&graph, first_items as i64, care, &SearchLimit::kicks(1), &mut rng))
+                graph.cut(&best_cut(&graph, first_items as i64, care, &SearchLimit::kicks(1), &mut rng))
             });
             prop_assert!(weights[1] <= weights[0], "{weights:?}");
         }
-    }
-
-    #[test]
-    fn division_follows_traffic_and_bias_while_there_is_time() {
-        let traffic = Traffic::new(4, [(0, 2, 1.0), (1, 3, 1.0)]);
-        let divided = |bias: [f64; 4], limit: &SearchLimit| {
-            let mut divider = ItemDivider::new(&traffic, CARE, limit);
-            divider.second(&[0, 1, 2, 3], 2, bias.into(), &mut Xoshiro::new(1))
-        };
-        let has_time = SearchLimit::kicks(1);
-        assert_eq!(divided([0.0; 4], &SearchLimit::seconds(0.0)), [false, false, true, true]);
-        assert_eq!(divided([0.0, 0.5, 0.0, 0.0], &has_time), [true, false, true, false]);
-        assert_eq!(divided([0.0, 9.0, 9.0, 0.0], &has_time), [true, false, false, true]);
     }
 
     #[test]

@@ -1,18 +1,13 @@
 //! Recursive bisection of tasks and slots together.
 
+use super::bisect::bisect;
 use super::halves::halves;
 use super::lawful;
-use super::multisection::{CutCare, ItemDivider};
 use crate::Problem;
 use crate::key::FloatKey;
 use crate::search::SearchLimit;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
-
-const CARE: CutCare = CutCare { tries: 2, cycles: 1 };
-
-/// Smaller distances would make the pull of extreme weights infinite.
-const LEAST_APART: f64 = 1e-9;
 
 /// Divides the machine in distant halves and the tasks in sets with little traffic between them,
 /// down to single slots.
@@ -23,7 +18,6 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
     let n = problem.slots();
     // A slot in the middle of each item's current set.
     let mut middle_of = vec![0_u32; n];
-    let mut divider = ItemDivider::new(&problem.traffic, CARE, limit);
     let all: Vec<u32> = (0..n as u32).collect();
     let mut open = VecDeque::from([(all.clone(), all)]);
     while let Some((items, slots)) = open.pop_front() {
@@ -33,8 +27,12 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
         }
         let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
-        let bias = items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles));
-        let second = divider.second(&items, left.len(), bias.collect(), rng);
+        let bias: Vec<f64> = if limit.is_late() {
+            vec![0.0; items.len()]
+        } else {
+            items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect()
+        };
+        let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit);
         for (is_second, slots, middle) in [(false, left, middles.0), (true, right, middles.1)] {
             let here = items.iter().zip(&second).filter(|(_, second)| **second == is_second);
             let items: Vec<u32> = here.map(|(item, _)| *item).collect();
@@ -90,7 +88,7 @@ fn pull(
     if item >= problem.tasks() || slots.len() == problem.slots() {
         return 0.0;
     }
-    let apart = problem.apart(middles.0, middles.1).max(LEAST_APART);
+    let apart = problem.apart(middles.0, middles.1).max(f64::MIN_POSITIVE);
     // The cut itself counts traffic with partners in the same set.
     let outside = problem.traffic.of(item).filter(|(with, _)| middle_of[*with] != middle_of[item]);
     outside

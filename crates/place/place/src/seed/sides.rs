@@ -99,10 +99,7 @@ impl<'a> TwoSides<'a> {
     }
 
     fn computed_gain(&self, node: usize) -> f64 {
-        let bias = self.graph.bias[node];
-        let edges =
-            self.graph.of(node).iter().map(|(with, weight)| weight * self.sign(node, *with));
-        edges.sum::<f64>() + if self.second[node] { bias } else { -bias }
+        self.graph.of(node).iter().map(|(with, weight)| weight * self.sign(node, *with)).sum()
     }
 
     /// The best move that keeps the balance, or improves it.

@@ -461,6 +461,7 @@ pub(crate) mod tests {
             during: disturbance,
             otherwise: Some(disturbance),
         });
+        full.seats.words = Some("l3:0".to_owned());
         full.compare_with(&full.clone());
         let nothing: Vec<String> = Vec::new();
         let document = serde_json::to_value(&full).unwrap();

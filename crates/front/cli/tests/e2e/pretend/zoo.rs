@@ -116,11 +116,15 @@ fn zoo_reports_every_situation_in_all_forms() {
             "raspberry-pi-5 hole ",
             "raspberry-pi-5 offline crash+refused+output",
             "raspberry-pi-5 one-cpu ",
+            "raspberry-pi-5 quota ",
+            "raspberry-pi-5 quota-v1 ",
             "core-i7-1370p whole ",
             "core-i7-1370p hole crash+refused+output",
             "core-i7-1370p offline crash+refused+output",
             "core-i7-1370p no-smt crash+refused+output",
             "core-i7-1370p one-cpu crash+refused+output",
+            "core-i7-1370p quota ",
+            "core-i7-1370p quota-v1 ",
         ]
     );
     let repeat = runs[2]["repeat"].text();
@@ -145,7 +149,7 @@ fn endless_programs_and_their_children_are_ended() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let runs = report["runs"].elements();
     let ended: Vec<bool> = runs.iter().map(|run| run["is_timed_out"].as_bool().unwrap()).collect();
-    assert_eq!(ended, [false, true, true, true]);
+    assert_eq!(ended, [false, true, true, true, false, false]);
     let pid = place.read("pid");
     assert!(!std::path::Path::new(&format!("/proc/{}", pid.trim())).exists(), "{pid}");
 }
