@@ -38,9 +38,9 @@ pub struct Tune {
     /// Make at most N runs. Default: ten per candidate, and the confirmation.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     budget: Option<u32>,
-    /// Make as many runs as fit in this time: 10m, 2h; a plain number is seconds.
+    /// Make as many runs as fit in this time: 10m, 2h.
     ///
-    /// At least enough for a result.
+    /// At least enough for a result. A plain number is seconds.
     #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = time_in(SESSION))]
     seconds: Option<Duration>,
     /// Try placements of a pattern's tasks, as for 'seatmap place'.
@@ -54,9 +54,9 @@ pub struct Tune {
     /// A cluster, on which orders of a job's ranks race; or, without COMMAND, a model, on which
     /// placements of --pattern race.
     ///
-    /// 'seatmap cluster measure' writes a cluster. Each run starts COMMAND once. In COMMAND, {hosts}
-    /// is replaced by a file with the hosts, and {seat} by the words that seat a rank. On a model,
-    /// the time of the messages counts.
+    /// 'seatmap cluster measure' writes a cluster. Each run starts COMMAND once. In COMMAND,
+    /// {hosts} is replaced by a file with the hosts, and {seat} by the words that seat a rank. On a
+    /// model, the time of the messages counts.
     #[arg(long, value_name = "CLUSTER|MODEL", conflicts_with_all = ["cpus", "objective"])]
     on: Option<String>,
     /// On a cluster: the format of the file {hosts}.
@@ -112,8 +112,9 @@ pub struct Tune {
     readings: BetterReadings,
     #[command(flatten)]
     randomness: RandomOrders,
-    /// Write the winner as a plan, if it is not worse than the default, and proven to be at most 2
-    /// % worse.
+    /// Write the winner as a plan, if it is not worse than the default.
+    ///
+    /// It is proven to be at most 2 % worse.
     #[arg(short, long, value_name = "PLAN")]
     output: Option<PathBuf>,
     /// Keep every run in this file, as it is made [default: seatmap-tune.json].

@@ -173,7 +173,7 @@ fn advice_for_busy_program_fits_any_terminal() {
     let shell = ["advise", "--", "timeout", "20", "sh", "-c", "yes | cat > /dev/null"];
     for columns in [80, 120] {
         let text = at(&place, columns, shell);
-        let facts = ["observed", "messages", "bottleneck", "allowed", "why", "confidence"];
+        let facts = ["observed", "messages", "bottleneck", "bound by", "why", "confidence"];
         assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
         let long = too_long(&text, columns);
         assert!(long.is_empty(), "at {columns}: {long:#?}\n{text}");
