@@ -165,7 +165,7 @@ fn rows(
     let rows: Vec<&[f64]> = times.rows().collect();
     let means: Vec<f64> =
         rows.iter().map(|row| decimals(row.iter().sum::<f64>() / row.len() as f64)).collect();
-    let runs: Vec<Vec<f64>> = (0..times.runs()).map(|run| sorted(&times.of_run(run))).collect();
+    let runs: Vec<Vec<f64>> = (0..times.runs()).map(|run| sorted(times.of_run(run))).collect();
     let mut order: Vec<usize> = (0..rows.len()).collect();
     // Stable: equal means stay in the order of indices.
     order.sort_by(|a, b| means[*a].total_cmp(&means[*b]));
