@@ -365,7 +365,10 @@ fn import_notes(seats: &ImportedSeats) -> Vec<String> {
     let detailed = seats.seats.iter().filter(|seat| !seat.details.is_empty());
     let details =
         detailed.map(|seat| format!("{}: {}.", seat.service.name, seat.details.join("; ")));
-    details.chain(seats.remarks.iter().map(import_remark)).collect()
+    let housekeeping = seats.housekeeping.as_ref().map(|cpus| {
+        format!("CPUs {cpus} are reserved for housekeeping: housekeeping = \"{cpus}\".")
+    });
+    details.chain(housekeeping).chain(seats.remarks.iter().map(import_remark)).collect()
 }
 
 fn import_remark(remark: &ImportRemark) -> String {
@@ -383,6 +386,16 @@ fn import_remark(remark: &ImportRemark) -> String {
             "{unit}: '{value}' of {key}= is not a list known before the unit starts; 'systemctl \
              show --property Id,{key} {unit}' prints it."
         ),
+        ImportRemark::NoPolicy { file } => {
+            format!("{file}: the policy is 'none', so kubelet gives no pod exclusive CPUs.")
+        }
+        ImportRemark::UnreadKeys { file, keys } => format!(
+            "{file} has {}, which this version does not read: CPUs of some pods may be missing.",
+            keys.join(", ")
+        ),
+        ImportRemark::SharedPool { cpus } => {
+            format!("All pods without exclusive CPUs run on CPUs {cpus}; they are not listed.")
+        }
         ImportRemark::ManyUnits { unit } => format!(
             "{unit} applies to several units; 'systemctl show --property \
              Id,AllowedCPUs,CPUAffinity UNIT' prints the settings of one."

@@ -176,17 +176,22 @@ pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<Stri
         let processes = counted(one.processes, "process");
         (format!("used {:.2} CPUs, {processes}", one.used_cpus), one.service.clone())
     });
-    with_entries(known, entries)
+    with_entries(known, None, entries)
 }
 
+/// A new file also gets housekeeping CPUs.
 pub(crate) fn with_entries(
     known: Option<&ServicesFile>,
+    housekeeping: Option<&str>,
     entries: impl Iterator<Item = (String, Service)>,
 ) -> Option<String> {
     let known = known.map(|file| &file.services[..]).unwrap_or_default();
     let mut names: BTreeSet<String> = known.iter().map(|service| service.name.clone()).collect();
     let mut targets: BTreeSet<_> = known.iter().map(Service::target).collect();
     let mut text = if known.is_empty() { HEAD.to_owned() } else { String::new() };
+    if let Some(list) = housekeeping.filter(|_| known.is_empty()) {
+        let _ = writeln!(text, "housekeeping = \"{list}\"");
+    }
     let mut added = 0;
     let mut left_out = 0_usize;
     for (comment, mut service) in entries {

@@ -11,7 +11,7 @@
 //! | [`plan`] | sets of CPUs for all services together; pure |
 //! | [`apply`] | applying and undoing plans, with a journal and a guardian |
 //! | [`export`] | a plan for systemd |
-//! | [`import`] | services and sets from the files of systemd and libvirt |
+//! | [`import`] | services and sets from the files of kubelet, systemd and libvirt |
 //! | [`mod@drift`] | differences between an applied plan and the services |
 //! | [`race`] | a comparison of the present sets with the plan's, on the running services |
 //! | [`error`] | errors in all of these |

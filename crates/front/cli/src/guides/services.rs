@@ -47,6 +47,10 @@ pub const GUIDES: &[VerbGuide] = &[
                     "seatmap services import /etc/systemd/system -o plan.json",
                     "read all units, and write their CPUs as a plan",
                 ),
+                (
+                    "sudo seatmap services import /var/lib/kubelet/cpu_manager_state",
+                    "read the CPUs that kubelet assigned to pods",
+                ),
                 ("virsh dumpxml web | seatmap services import -", "read a libvirt domain"),
             ],
             &["services plan", "services drift", "export"],

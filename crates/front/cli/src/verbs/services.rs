@@ -44,7 +44,7 @@ impl Services {
 enum ServicesVerb {
     /// Find the running services, and write or extend services.toml.
     Init(ServicesInit),
-    /// Read services and CPU sets from files of systemd or libvirt.
+    /// Read services and CPU sets from files of kubelet, systemd or libvirt.
     Import(ServicesImport),
     /// Show the services now: load, CPUs, memory.
     Show(ServicesShow),
@@ -76,8 +76,9 @@ struct ServicesInit {
 
 #[derive(Debug, Args)]
 struct ServicesImport {
-    /// Files, or folders such as /etc/systemd/system: unit files, drop-ins, or the output of
-    /// 'systemctl show'; domains of libvirt in XML. - is stdin.
+    /// Files, or folders such as /etc/systemd/system: cpu_manager_state, memory_manager_state or
+    /// the configuration of kubelet; unit files, drop-ins, or the output of 'systemctl show';
+    /// domains of libvirt in XML. - is stdin.
     #[arg(value_name = "FILE", required = true)]
     sources: Vec<PathBuf>,
     /// The format of all files. Default: detected from each file.
@@ -99,6 +100,8 @@ struct ServicesImport {
 choice! {
     /// The tools whose files are read.
     SeatsFormatName for SeatsFormat {
+        /// cpu_manager_state, memory_manager_state, KubeletConfiguration.
+        Kubelet,
         /// Unit files, drop-ins, 'systemctl show'.
         Systemd,
         /// Domains in XML.

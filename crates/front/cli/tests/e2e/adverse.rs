@@ -210,14 +210,14 @@ fn bench_on_full_disk_fails_but_prints_results() {
 fn services_leave_no_partial_file_on_full_disk() {
     let place = Place::new();
     let record = format!("{}/examples/services-record.json", crate::REPOSITORY);
-    let domain = format!("{}/examples/seats/web.xml", crate::REPOSITORY);
+    let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     let services = "format = \"seatmap-services/1\"\n[[service]]\nname = \"web\"\nunit = \"web\"\n";
     place.file("services.toml", services);
     place.file("plan.json", "old");
     let fill = "cp ../services.toml ../plan.json . && head -c 99999 /dev/zero > fill 2>/dev/null";
     for command in [
         format!("services plan --record {record} --on ryzen-5950x -o plan.json"),
-        format!("services import {domain} --on ryzen-5950x"),
+        format!("services import {state} --on ryzen-5950x"),
     ] {
         let line =
             format!("{fill}; $seatmap {command}; code=$?; rm fill; ls -A; cat *; exit $code");

@@ -42,8 +42,8 @@ fn mounted_groups() -> Vec<String> {
 }
 
 fn plan_of_one(place: &Place, service: Value) {
-    let domain = format!("{}/examples/seats/web.xml", crate::REPOSITORY);
-    place.stdout(("services import", [&*domain], "--on ryzen-5950x -o whole.json"));
+    let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
+    place.stdout(("services import", [&*state], "--on ryzen-5950x -o whole.json"));
     let mut plan = place.read_json("whole.json");
     let cpu = seatmap_os::affinity::current().unwrap()[0];
     let mut planned = plan["services"][0].take();

@@ -3,13 +3,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// In bytes: units and domains are far smaller.
+/// In bytes: units, domains and states of kubelet are far smaller.
 pub const MOST_BYTES: usize = 4 << 20;
 
 /// A server has a few hundred units.
 const MOST_FILES: usize = 4096;
 
 const ENDINGS: [&str; 7] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".xml"];
+
+/// The states of kubelet in `/var/lib/kubelet`.
+const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
 
 type Unread = (PathBuf, io::Error);
 
@@ -54,7 +57,7 @@ fn drop_ins(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn is_of_interest(name: &str) -> bool {
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+    STATES.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// The text of a file; bytes that are not text are replaced.
@@ -64,7 +67,7 @@ fn is_of_interest(name: &str) -> bool {
 pub fn text_of(bytes: &[u8]) -> io::Result<String> {
     if bytes.len() > MOST_BYTES {
         return Err(io::Error::other(format!(
-            "the file has more than {} MiB, too much for a unit or domain",
+            "the file has more than {} MiB, too much for a unit, domain or kubelet state",
             MOST_BYTES >> 20
         )));
     }

@@ -2,6 +2,7 @@
 //!
 //! | tool | notation | from |
 //! |---|---|---|
+//! | kubelet | `0-3,8` | cpuset(7), "List format" |
 //! | systemd | `0-3 8`, `0-3,8` | systemd.exec(5), `CPUAffinity=` |
 //! | libvirt | `0-7,^3` | libvirt's `formatdomain.html`, `cpuset` |
 
@@ -13,6 +14,8 @@ const MOST: usize = 1 << 14;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListSpelling {
+    /// Commas.
+    Kubelet,
     /// Commas and spaces.
     Systemd,
     /// Commas, and `^` before an excluded index.
@@ -28,7 +31,7 @@ pub fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
         ListSpelling::Systemd => Box::new(
             text.split(|c: char| c == ',' || c.is_whitespace()).filter(|one| !one.is_empty()),
         ),
-        ListSpelling::Libvirt => Box::new(text.split(',')),
+        ListSpelling::Kubelet | ListSpelling::Libvirt => Box::new(text.split(',')),
     };
     let mut is_in = vec![false; MOST];
     for member in members.map(str::trim) {
@@ -47,6 +50,12 @@ pub fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
     Some((0..).zip(is_in).filter(|(_, is_in)| *is_in).map(|(at, _)| at).collect())
 }
 
+/// `None` if a number is too large.
+pub fn of_numbers(numbers: &[u32]) -> Option<CpuSet> {
+    let all_fit = numbers.iter().all(|number| (*number as usize) < MOST);
+    all_fit.then(|| numbers.iter().copied().collect())
+}
+
 fn index(text: &str) -> Option<usize> {
     whole_number::<usize>(text.trim()).filter(|at| *at < MOST)
 }
@@ -62,22 +71,22 @@ mod tests {
     #[test]
     fn cpu_lists_follow_each_tools_notation() {
         for (text, spelling, list) in [
-            ("0-3,8", ListSpelling::Libvirt, Some("0-3,8")),
-            ("", ListSpelling::Libvirt, Some("")),
-            ("0-3 8", ListSpelling::Libvirt, None),
+            ("0-3,8", ListSpelling::Kubelet, Some("0-3,8")),
+            ("", ListSpelling::Kubelet, Some("")),
+            ("0-3 8", ListSpelling::Kubelet, None),
             ("0-3 8", ListSpelling::Systemd, Some("0-3,8")),
             ("0-3, 8\t10", ListSpelling::Systemd, Some("0-3,8,10")),
             ("numa", ListSpelling::Systemd, None),
             ("0-70,^3", ListSpelling::Libvirt, Some("0-2,4-70")),
             ("^3,0-4", ListSpelling::Libvirt, Some("0-4")),
-            ("0-3,^1", ListSpelling::Systemd, None),
+            ("0-3,^1", ListSpelling::Kubelet, None),
             ("3-1", ListSpelling::Libvirt, None),
             ("1,,2", ListSpelling::Libvirt, None),
-            ("63-64", ListSpelling::Libvirt, Some("63,64")),
-            ("16383", ListSpelling::Libvirt, Some("16383")),
-            ("16384", ListSpelling::Libvirt, None),
-            ("-1", ListSpelling::Libvirt, None),
-            ("99999999999999999999999", ListSpelling::Libvirt, None),
+            ("63-64", ListSpelling::Kubelet, Some("63,64")),
+            ("16383", ListSpelling::Kubelet, Some("16383")),
+            ("16384", ListSpelling::Kubelet, None),
+            ("-1", ListSpelling::Kubelet, None),
+            ("99999999999999999999999", ListSpelling::Kubelet, None),
         ] {
             assert_eq!(read(text, spelling).as_deref(), list, "{text:?}");
         }
@@ -86,6 +95,6 @@ mod tests {
     #[test]
     fn repeated_ranges_are_parsed_quickly() {
         let text = vec!["0-16383"; 20_000].join(",");
-        assert_eq!(read(&text, ListSpelling::Libvirt).as_deref(), Some("0-16383"));
+        assert_eq!(read(&text, ListSpelling::Kubelet).as_deref(), Some("0-16383"));
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! | module | reads | a service is |
 //! |---|---|---|
+//! | `kubelet` | `cpu_manager_state`, `memory_manager_state`, the configuration | a pod |
 //! | `systemd` | unit files, drop-ins, `systemctl show`, our own export | a unit |
 //! | `libvirt` | domain XML | a domain |
 //! | `lists` | sets of CPUs and nodes in each tool's notation | |
@@ -13,6 +14,7 @@
 //! unit.
 
 pub mod gather;
+mod kubelet;
 mod libvirt;
 mod lists;
 mod systemd;
@@ -22,18 +24,22 @@ use crate::Service;
 use crate::file::MOST_SERVICES;
 use lists::ListSpelling;
 use seatmap_data::document::{Blame, too_long};
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuSet, Root};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services-import/1";
 
-const UNRECOGNISED: &str = "unrecognised format; expected one of: a unit file or drop-in of \
-                            systemd, the output of 'systemctl show', a libvirt domain in XML";
+const UNRECOGNISED: &str = "unrecognised format; expected one of: cpu_manager_state, \
+                            memory_manager_state or the configuration of kubelet, a unit file or \
+                            drop-in of systemd, the output of 'systemctl show', a libvirt domain \
+                            in XML";
 
 /// The kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeatsFormat {
+    /// kubelet's states and configuration.
+    Kubelet,
     /// systemd's units.
     Systemd,
     /// libvirt's domains.
@@ -49,6 +55,36 @@ pub struct SourceFile<'a> {
     pub text: &'a str,
     /// Whether it comes from a folder, and may not be about seats.
     pub is_from_folder: bool,
+}
+
+/// kubelet's names for the groups of pods (`cgroupDriver` of its configuration).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CgroupDriver {
+    /// `/kubepods.slice/kubepods-podUID.slice`
+    #[default]
+    Systemd,
+    /// `/kubepods/podUID`
+    Cgroupfs,
+}
+
+impl CgroupDriver {
+    /// The driver of this computer's kubelet, according to its groups; by default systemd, as
+    /// kubelet's documentation recommends.
+    pub fn here(root: &Root) -> Self {
+        let folders = seatmap_os::hierarchy::Hierarchies::read(root).folders(root, "/kubepods");
+        if folders.is_empty() { CgroupDriver::Systemd } else { CgroupDriver::Cgroupfs }
+    }
+
+    /// The group of a guaranteed pod; other pods have no CPUs of their own.
+    fn pod(self, uid: &str) -> String {
+        match self {
+            // A hyphen separates levels of slices.
+            CgroupDriver::Systemd => {
+                format!("/kubepods.slice/kubepods-pod{}.slice", uid.replace('-', "_"))
+            }
+            CgroupDriver::Cgroupfs => format!("/kubepods/pod{uid}"),
+        }
+    }
 }
 
 /// A service with its CPUs according to a file.
@@ -99,6 +135,23 @@ pub enum ImportRemark {
         key: String,
         /// Its value.
         value: String,
+    },
+    /// kubelet gives no pod its own CPUs.
+    NoPolicy {
+        /// The file.
+        file: String,
+    },
+    /// A state of kubelet has unknown keys, which may contain CPUs.
+    UnreadKeys {
+        /// The file.
+        file: String,
+        /// The keys.
+        keys: Vec<String>,
+    },
+    /// The CPUs of all pods without their own.
+    SharedPool {
+        /// The CPUs.
+        cpus: String,
     },
     /// The file is for a template or for several units.
     ManyUnits {
@@ -172,10 +225,14 @@ impl ImportRemark {
 pub struct ImportedSeats {
     /// Name and version of the format.
     pub format: &'static str,
+    /// CPUs that no service gets, as a list; null if none.
+    pub housekeeping: Option<String>,
     /// The services.
     pub seats: Vec<WrittenSeat>,
     /// Remarks for the user.
     pub remarks: Vec<ImportRemark>,
+    #[serde(skip)]
+    reserved: Option<CpuSet>,
 }
 
 /// A mistake in one of the files, or in all of them.
@@ -194,12 +251,20 @@ pub fn read(
     files: &[SourceFile<'_>],
     unopened: Vec<ImportRemark>,
     format: Option<SeatsFormat>,
+    driver: CgroupDriver,
 ) -> Result<ImportedSeats, SeatsFileError> {
-    let mut seats = ImportedSeats { format: FORMAT, seats: Vec::new(), remarks: unopened };
+    let mut seats = ImportedSeats {
+        format: FORMAT,
+        housekeeping: None,
+        seats: Vec::new(),
+        remarks: unopened,
+        reserved: None,
+    };
     let mut units = systemd::UnitFiles::new();
     for file in files {
         let before = [seats.seats.len(), seats.remarks.len()];
         let read = chosen(file, format).and_then(|format| match format {
+            Some(SeatsFormat::Kubelet) => kubelet::read(file, driver, &mut seats),
             Some(SeatsFormat::Systemd) => systemd::read(file, &mut units, &mut seats),
             Some(SeatsFormat::Libvirt) => libvirt::read(file, &mut seats),
             None => Ok(()),
@@ -218,6 +283,7 @@ pub fn read(
     if seats.seats.is_empty() {
         return Err(SeatsFileError(seats.emptiness()));
     }
+    seats.keep_house();
     seats.compare();
     Ok(seats)
 }
@@ -229,8 +295,11 @@ fn chosen(
     file: &SourceFile<'_>,
     format: Option<SeatsFormat>,
 ) -> Result<Option<SeatsFormat>, String> {
-    let kinds: [(SeatsFormat, IsKind); 2] =
-        [(SeatsFormat::Libvirt, libvirt::is_libvirt), (SeatsFormat::Systemd, systemd::is_systemd)];
+    let kinds: [(SeatsFormat, IsKind); 3] = [
+        (SeatsFormat::Libvirt, libvirt::is_libvirt),
+        (SeatsFormat::Kubelet, kubelet::is_kubelet),
+        (SeatsFormat::Systemd, systemd::is_systemd),
+    ];
     let recognised = kinds.iter().find(|(_, is_kind)| is_kind(file.text)).map(|(kind, _)| *kind);
     match (recognised, format) {
         (None, _) if file.is_from_folder => Ok(None),
@@ -238,6 +307,7 @@ fn chosen(
         (Some(found), Some(wanted)) if found != wanted && file.is_from_folder => Ok(None),
         (found, Some(wanted)) if found != Some(wanted) => {
             let tool = match wanted {
+                SeatsFormat::Kubelet => "kubelet",
                 SeatsFormat::Systemd => "systemd",
                 SeatsFormat::Libvirt => "libvirt",
             };
@@ -248,10 +318,12 @@ fn chosen(
 }
 
 fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, String> {
-    lists::parse(text, spelling).ok_or_else(|| {
-        let list: String = text.chars().take(40).collect();
-        format!("{place}: '{list}' is not a list of CPUs or nodes, such as 0-3,8")
-    })
+    lists::parse(text, spelling).ok_or_else(|| not_a_list(place, text))
+}
+
+fn not_a_list(place: &str, text: &str) -> String {
+    let list: String = text.chars().take(40).collect();
+    format!("{place}: '{list}' is not a list of CPUs or nodes, such as 0-3,8")
 }
 
 /// `None` for the empty set: the file has none.
@@ -315,10 +387,24 @@ impl ImportedSeats {
 
     fn emptiness(&self) -> String {
         let mut why = "no service has CPUs or memory nodes in these files".to_owned();
+        if let Some(cpus) = &self.reserved {
+            why += &format!(
+                "; they reserve CPUs {cpus}: write housekeeping = \"{cpus}\" in services.toml"
+            );
+        }
         if let Some(problem) = self.remarks.iter().find_map(ImportRemark::unread) {
             why += &format!("; not all are readable: {problem}");
         }
         why
+    }
+
+    /// The CPUs that kubelet reserves are also for services other than pods, whose CPUs are not
+    /// housekeeping.
+    fn keep_house(&mut self) {
+        let Some(reserved) = &self.reserved else { return };
+        let left =
+            self.seats.iter().fold(reserved.clone(), |left, seat| left.without(&seat.cpu_set()));
+        self.housekeeping = Some(left.to_string()).filter(|list| !list.is_empty());
     }
 
     /// Notes services that share some of their CPUs, but not all.

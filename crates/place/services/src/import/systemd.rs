@@ -4,6 +4,8 @@
 //! Settings: systemd.exec(5) and systemd.resource-control(5). Lists add up; an empty one drops
 //! earlier ones. A unit runs on the CPUs that it and all its slices allow.
 
+mod specifiers;
+
 use super::lists::{ListSpelling, parse};
 use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat};
 use crate::Service;
@@ -201,7 +203,10 @@ impl UnitSettings {
             "NUMAMask" if value == "all" => self.numa_mask = CpuSet::default(),
             "NUMAPolicy" => value.clone_into(&mut self.numa_policy),
             "CPUSetPartition" => self.is_partition = matches!(value, "root" | "isolated"),
-            "Slice" => self.slice = Some(value.to_owned()).filter(|slice| !slice.is_empty()),
+            "Slice" => {
+                let slice = specifiers::expanded(value, unit).unwrap_or_else(|| value.to_owned());
+                self.slice = Some(slice).filter(|slice| !slice.is_empty());
+            }
             _ => self.set_list(unit, key, value, seats),
         }
     }
@@ -218,8 +223,9 @@ impl UnitSettings {
             *list = CpuSet::default();
             return;
         }
+        let text = specifiers::expanded(value, unit).unwrap_or_default();
         let (reversed, ranges): (Vec<&str>, Vec<&str>) =
-            value.split([',', ' ', '\t']).filter(|range| !range.is_empty()).partition(is_reversed);
+            text.split([',', ' ', '\t']).filter(|range| !range.is_empty()).partition(is_reversed);
         seats.remarks.extend(reversed.iter().map(|range| ImportRemark::ReversedRange {
             unit: unit.to_owned(),
             key: key.to_owned(),
@@ -229,7 +235,7 @@ impl UnitSettings {
         let read = parse(&ranges.join(" "), ListSpelling::Systemd);
         match read.filter(|read| !read.is_empty() || !reversed.is_empty()) {
             Some(read) => *list = list.with(&read),
-            // systemd ignores it, or evaluates its specifiers when the unit starts.
+            // systemd ignores it, or evaluates it when the unit starts.
             None => {
                 seats.remarks.push(ImportRemark::UnreadSetting {
                     unit: unit.to_owned(),

@@ -9,8 +9,9 @@ fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
     SourceFile { name, text, is_from_folder: false }
 }
 
+/// With groups made by systemd.
 fn read_all(files: &[SourceFile]) -> Result<ImportedSeats, SeatsFileError> {
-    read(files, Vec::new(), None)
+    read(files, Vec::new(), None, CgroupDriver::Systemd)
 }
 
 fn read_one(name: &str, text: &str) -> ImportedSeats {
@@ -29,6 +30,113 @@ fn seated(seats: &ImportedSeats) -> Vec<[&str; 3]> {
             [seat.service.name.as_str(), lists[0], lists[1]]
         })
         .collect()
+}
+
+const UID: &str = "235148fe-393f-47a8-a17d-bd55bc1a836b";
+
+fn cpu_state(entries: &str) -> String {
+    format!(
+        "{{\"policyName\":\"static\",\"defaultCpuSet\":\"0-1,8\",\"entries\":{entries},\
+         \"checksum\":1552716370}}"
+    )
+}
+
+#[test]
+fn pod_gets_container_cpus_and_memory_nodes() {
+    let cpus = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-3\",\"sidecar\":\"4\"}}}}"));
+    let memory = format!(
+        "{{\"policyName\":\"Static\",\"machineState\":{{\"0\":{{}}}},\"entries\":{{\"{UID}\":\
+         {{\"api\":[{{\"numaAffinity\":[1],\"type\":\"memory\",\"size\":1073741824}}]}}}},\
+         \"checksum\":4236770233}}"
+    );
+    let files = [file("cpu_manager_state", &cpus), file("memory_manager_state", &memory)];
+    let seats = read_all(&files).unwrap();
+    assert_eq!(seated(&seats), [["pod-235148fe", "2-4", "1"]]);
+    let service = &seats.seats[0].service;
+    assert!(service.is_alone());
+    let group = service.cgroup.as_deref().unwrap();
+    assert_eq!(group, "/kubepods.slice/kubepods-pod235148fe_393f_47a8_a17d_bd55bc1a836b.slice");
+    assert_eq!(seats.seats[0].details, ["container api on 2-3", "container sidecar on 4"]);
+    assert_eq!(seats.remarks, [ImportRemark::SharedPool { cpus: "0,1,8".into() }]);
+    let plain = read(&files, Vec::new(), None, CgroupDriver::Cgroupfs).unwrap();
+    assert_eq!(plain.seats[0].service.cgroup.as_deref().unwrap(), format!("/kubepods/pod{UID}"));
+}
+
+/// Newer releases also give CPUs to whole pods.
+#[test]
+fn unknown_state_keys_are_reported() {
+    let text = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2\"}}}},\"nodeEntries\":{{}}"));
+    let seats = read_one("cpu_manager_state", &text);
+    let keys = vec!["nodeEntries".to_owned()];
+    let told = ImportRemark::UnreadKeys { file: "cpu_manager_state".to_owned(), keys };
+    assert!(seats.remarks.contains(&told), "{:?}", seats.remarks);
+}
+
+#[test]
+fn pod_level_resources_set_cpus_and_nodes() {
+    let pods = format!("{{\"{UID}\":{{\"cpuSet\":\"2-5\"}}}}");
+    let cpus = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-3\"}}}},\"podEntries\":{pods}"));
+    let blocks = "{\"memoryBlocks\":[{\"numaAffinity\":[1],\"type\":\"memory\",\"size\":1}]}";
+    let memory = format!(
+        "{{\"policyName\":\"Static\",\"machineState\":{{}},\
+         \"podEntries\":{{\"{UID}\":{blocks}}},\"checksum\":1}}"
+    );
+    let files = [file("cpu_manager_state", &cpus), file("memory_manager_state", &memory)];
+    let seats = read_all(&files).unwrap();
+    assert_eq!(seated(&seats), [["pod-235148fe", "2-5", "1"]]);
+    let wrong = cpus.replace("2-5", "2-x");
+    assert!(refused("s", &wrong).starts_with(&format!("s: podEntries.{UID}: '2-x' is not")));
+}
+
+#[test]
+fn embedded_state_data_overrides_outer_entries() {
+    let inner = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"6-7\"}}}}"));
+    let data = serde_json::to_string(&inner).unwrap();
+    let outer = cpu_state(&format!("{{}},\"data\":{data},\"dataChecksum\":7"));
+    let seats = read_one("s", &outer);
+    assert_eq!(seated(&seats), [["pod-235148fe", "6,7", ""]]);
+    assert!(
+        !seats.remarks.iter().any(|one| matches!(one, ImportRemark::UnreadKeys { .. })),
+        "{:?}",
+        seats.remarks
+    );
+    assert!(refused("s", &outer.replace("policyName\\", "x\\")).contains("policyName"));
+}
+
+#[test]
+fn empty_or_damaged_states_are_rejected() {
+    let none = "{\"policyName\":\"none\",\"defaultCpuSet\":\"\",\"checksum\":3242152201}";
+    assert_eq!(refused("s", none), "no service has CPUs or memory nodes in these files");
+    assert!(refused("s", "{\"policyName\":\"static\"}").contains("defaultCpuSet or machineState"));
+    assert_eq!(refused("s", "{\"policyName\":"), "s: line 1, column 14: EOF while parsing a value");
+    assert!(refused("s", "{\"policyName\":x}").starts_with("s: line 1, column "));
+    let old = cpu_state("{\"0123456789ab\":\"2-3\"}");
+    assert!(refused("s", &old).contains("before 1.18"));
+    let wrong = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-x\"}}}}"));
+    assert_eq!(
+        refused("s", &wrong),
+        format!("s: entries.{UID}.api: '2-x' is not a list of CPUs or nodes, such as 0-3,8")
+    );
+    let path = cpu_state("{\"../../etc\":{\"api\":\"2\"}}");
+    assert!(refused("s", &path).contains("'../../etc' is not the UID of a pod"));
+}
+
+#[test]
+fn kubelet_config_sets_housekeeping_cpus() {
+    let text = "kind: KubeletConfiguration\nreservedSystemCPUs: \"0-1\" # for the system\n";
+    assert_eq!(
+        refused("kubelet.yaml", text),
+        "no service has CPUs or memory nodes in these files; they reserve CPUs 0,1: write \
+         housekeeping = \"0,1\" in \
+         services.toml"
+    );
+    let json = "{\"kind\":\"KubeletConfiguration\",\"reservedSystemCPUs\":\"0-1\"}";
+    let unit = "[Service]\nAllowedCPUs=1-2\n";
+    for config in [text, json] {
+        let files = [file("kubelet", config), file("a.service", unit)];
+        let seats = read_all(&files).unwrap();
+        assert_eq!(seats.housekeeping.as_deref(), Some("0"));
+    }
 }
 
 #[test]
@@ -74,7 +182,7 @@ fn contradictory_unit_settings_are_reported() {
         ("service.d/x.conf", "CPUAffinity=0", "ManyUnits"),
         ("a.service", "CPUAffinity=numa", "CpusOfNodes"),
         ("a.service", "Nice=1", "NothingToSeat"),
-        ("a@1.service", "CPUAffinity=%i", "UnreadSetting"),
+        ("a.service", "CPUAffinity=%H", "UnreadSetting"),
         ("a.service", "CPUAffinity=9-1", "ReversedRange"),
     ] {
         let [remark] = &with_other(name, &format!("[Service]\n{setting}\n"))[..] else {
@@ -87,9 +195,14 @@ fn contradictory_unit_settings_are_reported() {
 }
 
 #[test]
-fn cpu_affinity_drops_reversed_ranges() {
-    let seats = read_one("a.service", "[Service]\nCPUAffinity=1 4-3\n");
-    assert_eq!(seats.seats[0].cpus.as_deref(), Some("1"));
+fn cpu_affinity_expands_specifiers_and_drops_reversed_ranges() {
+    let of = |name: &str, list: &str| {
+        let seats = read_one(name, &format!("[Service]\nCPUAffinity={list}\n"));
+        seats.seats[0].cpus.clone().unwrap()
+    };
+    assert_eq!(of("watch@2.service", "%i"), "2");
+    assert_eq!(of("watch@2.service", "0,%i 4-5"), "0,2,4,5");
+    assert_eq!(of("a.service", "1 4-3"), "1", "it warns of a reversed range, and leaves it out");
 }
 
 #[test]
@@ -97,9 +210,9 @@ fn unreadable_file_in_folder_hides_no_other() {
     let from_folder = |name, text| SourceFile { is_from_folder: true, ..file(name, text) };
     let two = domain("<vcpu cpuset='1'>1</vcpu>");
     let other = domain("<vcpu cpuset='2'>1</vcpu>");
-    let wrong = domain("<vcpu cpuset='2-x'>1</vcpu>");
+    let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-x\"}}}}"));
     let files = [
-        from_folder("wrong.xml", &wrong),
+        from_folder("cpu_manager_state", &state),
         from_folder("a.xml", &two),
         from_folder("b.xml", &other),
         from_folder("c.xml", "<domain"),
@@ -110,9 +223,16 @@ fn unreadable_file_in_folder_hides_no_other() {
         ImportRemark::UnreadFile { file, .. } => Some(file.as_str()),
         _ => None,
     });
-    assert!(unread.eq(["wrong.xml", "b.xml", "c.xml"]), "{:?}", seats.remarks);
+    assert!(unread.eq(["cpu_manager_state", "b.xml", "c.xml"]), "{:?}", seats.remarks);
     let told = read_all(&files[..1]).unwrap_err().to_string();
-    assert!(told.contains("not all are readable: wrong.xml: cpuset of <vcpu>"), "{told}");
+    assert!(told.contains("not all are readable: cpu_manager_state: entries."), "{told}");
+}
+
+#[test]
+fn shared_pool_overlapping_pod_cpus_is_a_claim() {
+    let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"1-2\"}}}}"));
+    let seats = read_one("state", &state);
+    assert_eq!(seats.claims(), 1, "the pool is 0-1,8");
 }
 
 fn domain(inside: &str) -> String {
@@ -171,10 +291,10 @@ fn contradictory_files_are_rejected_and_overlaps_reported() {
         read_all(&files).unwrap_err().to_string(),
         "b.xml: 'web' has CPUs 1 in a.xml and 2 in b.xml; read one of them"
     );
-    let alone = "[Service]\nAllowedCPUs=1-2\nCPUSetPartition=root\n";
-    let files = [file("a.xml", &one), file("a.service", alone)];
+    let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"1-2\"}}}}"));
+    let files = [file("a.xml", &one), file("state", &state)];
     let seats = read_all(&files).unwrap();
-    assert_eq!(seats.claims(), 1);
+    assert_eq!(seats.claims(), 2, "the domain and the pool of other pods");
     let unit = "[Service]\nAllowedCPUs=0-1\n";
     let files = [file("a.xml", &one), file("a.service", unit)];
     let seats = read_all(&files).unwrap();
@@ -191,7 +311,7 @@ fn requested_format_rejects_other_files() {
         (unit, "a.service: this is not a file of libvirt"),
         (found, "no service has CPUs or memory nodes in these files"),
     ] {
-        let refused = read(&[file], Vec::new(), wanted).unwrap_err();
+        let refused = read(&[file], Vec::new(), wanted, CgroupDriver::Systemd).unwrap_err();
         assert_eq!(refused.to_string(), expected);
     }
 }
@@ -223,10 +343,15 @@ fn imported_seats_round_trip_as_plan_and_file() {
 fn exported_plan_is_imported_unchanged() {
     let text = "Id=redis.service\nAllowedCPUs=1-2\nAllowedMemoryNodes=0\n\n\
                 Id=x.slice\nAllowedCPUs=3\n";
-    let first = read_one("-", text);
+    let config = "kind: KubeletConfiguration\nreservedSystemCPUs: 0-3\n";
+    let first = read_all(&[file("-", text), file("k", config)]).unwrap();
+    assert_eq!(first.housekeeping.as_deref(), Some("0"));
     let plan = first.plan(&machine(8)).unwrap();
     let script = export::systemd(&plan).unwrap();
-    assert_eq!(seated(&read_one("units.sh", &script)), seated(&first));
+    let files = [file("units.sh", &script), file("k", config)];
+    let again = read_all(&files).unwrap();
+    assert_eq!(seated(&again), seated(&first));
+    assert_eq!(again.housekeeping, first.housekeeping);
 }
 
 proptest! {
@@ -234,8 +359,9 @@ proptest! {
     #[test]
     fn arbitrary_text_is_rejected_or_imported_consistently(
         begin in prop::sample::select(vec![
-            "", "[Service]\nAllowedCPUs=",
+            "", "{\"policyName\":\"static\",\"defaultCpuSet\":\"", "[Service]\nAllowedCPUs=",
             "Id=a.service\nAllowedCPUs=", "<domain><name>a</name><vcpu cpuset='",
+            "kind: KubeletConfiguration\nreservedSystemCPUs: ",
             "#!/bin/sh\n# Seatmap plan:\ncat > \"$folder/a.service.d/x\" <<'END'\n",
         ]),
         text in "[ -~\n]{0,60}",

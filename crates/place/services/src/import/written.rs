@@ -1,6 +1,7 @@
 //! The imported seats, as entries of `services.toml` and as a plan without a verdict.
 
 use super::ImportedSeats;
+use crate::file::SharedComputer;
 use crate::plan::document::FORMAT;
 use crate::plan::request;
 use crate::plan::units::Units;
@@ -30,7 +31,7 @@ impl ImportedSeats {
             };
             (format!("{words} from {}", seat.sources.join(", ")), seat.service.clone())
         });
-        find::with_entries(known, entries)
+        find::with_entries(known, self.housekeeping.as_deref(), entries)
     }
 
     /// The plan of all services with CPUs.
@@ -67,10 +68,13 @@ impl ImportedSeats {
             let services = counted(self.seats.len(), "service");
             return Err(WrittenPlanError(format!("the files name CPUs for none of {services}")));
         }
-        let units = Units::of(profile, None, &CpuSet::default());
+        let computer =
+            SharedComputer { housekeeping: self.housekeeping.clone(), ..SharedComputer::default() };
+        let units = Units::of(profile, None, &computer.housekeeping_cpus());
         Ok(ServicesPlan {
             format: FORMAT.to_owned(),
             machine: profile.name.clone(),
+            computer,
             services,
             caches: request::caches(&units),
             distances_are_assumed: units.distances_are_assumed,

@@ -10,7 +10,9 @@ use seatmap_launch::sets::ComputerCpus;
 use seatmap_os::{Root, memory, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
 use seatmap_services::bounds::ServiceBounds;
-use seatmap_services::import::{self, ImportRemark, ImportedSeats, SourceFile, gather};
+use seatmap_services::import::{
+    self, CgroupDriver, ImportRemark, ImportedSeats, SourceFile, gather,
+};
 use seatmap_services::recorder::INTERVAL;
 use seatmap_services::{
     PlanRequest, RecordRequest, Service, ServicesFile, ServicesPlan, ServicesRecord, living,
@@ -104,7 +106,7 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
         })
         .collect();
     let format = typed.format.map(Into::into);
-    Ok(import::read(&sources, unopened, format)?)
+    Ok(import::read(&sources, unopened, format, CgroupDriver::here(&Root::new("/")))?)
 }
 
 fn unread(path: &Path, problem: &str) -> ImportRemark {
