@@ -1,7 +1,7 @@
 //! The changes that a journal may contain: only those that creating a cell can make.
 //!
-//! Root obeys a journal, whoever wrote it. Paths are compared piece by piece: they contain no `..`,
-//! and users cannot create links in the kernel's file systems.
+//! Root obeys a journal of any author. Paths are compared piece by piece: they contain no `..`, and
+//! users cannot create links in the kernel's file systems.
 
 use crate::settings::{DEFAULT_AFFINITY, PREFIX, REST, STAT_INTERVAL, WATCHDOG, WORKQUEUES};
 use crate::{Name, SettingChange, SettingKind};

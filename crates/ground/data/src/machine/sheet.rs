@@ -386,8 +386,8 @@ mod tests {
 
     #[test]
     fn blocks_share_package_l3_and_keep_their_l2() {
-        let text = "cpus = \"0,3,1,2,6,7\"\nnumbering = \"threads-adjacent\"\n[[cores]]\ncount = 1\n\
-                    threads = 2\nkind = \"P\"\nl2_kib = 2048\nl3_kib = 8192\n[[cores]]\n\
+        let text = "cpus = \"0,3,1,2,6,7\"\nnumbering = \"threads-adjacent\"\n[[cores]]\n\
+                    count = 1\nthreads = 2\nkind = \"P\"\nl2_kib = 2048\nl3_kib = 8192\n[[cores]]\n\
                     count = 2\nkind = \"E\"\ncores_per_l2 = 2\nl2_kib = 2048\nl3_kib = 8192\n\
                     [[cores]]\ncount = 2\nkind = \"LP\"\n";
         insta::assert_snapshot!(picture(text), @"

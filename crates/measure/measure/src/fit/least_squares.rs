@@ -1,6 +1,6 @@
 //! Sparse linear least squares by conjugate gradients.
 //!
-//! These fits have some ten thousand unknowns, and three to five per row. Conjugate gradients
+//! These fits have about 10,000 unknowns, three to five of them in each row. Conjugate gradients
 //! (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need only the rows and a few dozen
 //! iterations. Started from zero, they find the smallest of several solutions, so an undetermined
 //! shift stays small.

@@ -81,7 +81,7 @@ impl CountAxis {
         (!self.is_option()).then(|| (self.setting.clone(), count.to_string()))
     }
 
-    /// The command with the option; without it if there is no number.
+    /// The command with the option for `count` threads, or without the option if that is `None`.
     pub fn command(&self, command: &[OsString], count: Option<u32>) -> Vec<OsString> {
         if !self.is_option() {
             return command.to_vec();
