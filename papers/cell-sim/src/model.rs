@@ -5,7 +5,7 @@ use crate::ring::ELEMENTS;
 use seatmap_data::machine::description::Basis;
 use seatmap_data::statistics::words::counted;
 use seatmap_sim::ModelError;
-use seatmap_sim::figure::{ModelFigure, syntax};
+use seatmap_sim::figure::{ModelFigure, parsed};
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -41,7 +41,7 @@ impl CellModel {
     /// # Errors
     /// [`ModelError`] if the text is not a model, or the machine cannot run.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
-        let model: CellModel = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        let model: CellModel = parsed(name, text)?;
         match model.flaw() {
             Some(message) => Err(ModelError::impossible(name, message)),
             None => Ok(model),

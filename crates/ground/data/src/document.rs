@@ -6,7 +6,7 @@
 //!
 //! | item | is |
 //! |---|---|
-//! | [`read`] | reads and checks a document of a known format |
+//! | [`read`], [`read_toml`] | reads a document of a known format |
 //! | [`written`] | a document as text |
 //! | [`Outline`], [`from_json`], [`too_long`] | the limits of texts and keys in files |
 //! | [`left_aligned`], [`right_aligned`] | cells of tables, of any width |
@@ -71,14 +71,37 @@ pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
 /// later version names the version. A text may have at most [`MOST_TEXT_BYTES`].
 ///
 /// # Errors
-/// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].
+/// [`DocumentError::Syntax`] with line and column, [`DocumentError::Format`].
 pub fn read<T: DeserializeOwned>(text: &str, format: &'static str) -> Result<T, DocumentError> {
     // Only the header, because the keys of another version need not fit the type.
-    let outline: Outline = serde_json::from_str(text)?;
-    if outline.format != format {
-        return Err(DocumentError::Format { found: outline.format, known: format });
-    }
+    check_format(serde_json::from_str(text)?, format)?;
     Ok(serde_json::from_str(text)?)
+}
+
+/// As [`read`], in TOML.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_toml<T: DeserializeOwned>(
+    text: &str,
+    format: &'static str,
+) -> Result<T, DocumentError> {
+    check_format(of_toml(text)?, format)?;
+    of_toml(text)
+}
+
+fn of_toml<T: DeserializeOwned>(text: &str) -> Result<T, DocumentError> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        // An error without a position concerns the whole text.
+        let at = error.span().map_or(0, |span| span.start);
+        let position = Position::of(text.as_bytes(), at);
+        DocumentError::Syntax { position, problem: parser_message(error.message()) }
+    })
+}
+
+fn check_format(outline: Outline, known: &'static str) -> Checked {
+    let found = outline.format;
+    if found == known { Ok(()) } else { Err(DocumentError::Format { found, known }) }
 }
 
 #[cfg(test)]

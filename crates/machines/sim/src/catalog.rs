@@ -1,7 +1,7 @@
 //! The models bundled with Seatmap.
 
 use crate::coherent::FORMAT;
-use crate::figure::syntax;
+use crate::figure::parsed;
 use crate::{CoherentModel, ModelError};
 use seatmap_data::document::Outline;
 use seatmap_data::machine::{Description, catalog};
@@ -28,10 +28,10 @@ pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelErro
         ));
     }
     // The format decides which reader reports the other errors.
-    let table: toml::Table = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+    let table: toml::Table = parsed(name, text)?;
     let format = table.get("format").and_then(toml::Value::as_str);
     if format.is_some() {
-        let _: Outline = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        let _: Outline = parsed(name, text)?;
     }
     match format {
         Some(FORMAT) => Ok(Arc::new(CoherentModel::from_toml(name, text)?)),

@@ -3,6 +3,7 @@
 use crate::ModelError;
 use seatmap_data::document::{Position, parser_message};
 use seatmap_data::machine::description::Basis;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// One figure, its basis, and its source.
@@ -50,13 +51,18 @@ macro_rules! figures {
 }
 pub(crate) use figures;
 
-/// The error for invalid TOML, with the position of the mistake.
-pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
-    // An error without a position concerns the whole text.
-    let at = error.span().map_or(0, |span| span.start);
-    let Position { line, column } = Position::of(text.as_bytes(), at);
-    ModelError {
-        place: format!("{name}:{line}:{column}"),
-        message: parser_message(error.message()),
-    }
+/// Reads TOML.
+///
+/// # Errors
+/// [`ModelError`] with the position of the mistake; `name` is the name of the text.
+pub fn parsed<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, ModelError> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        // An error without a position concerns the whole text.
+        let at = error.span().map_or(0, |span| span.start);
+        let Position { line, column } = Position::of(text.as_bytes(), at);
+        ModelError {
+            place: format!("{name}:{line}:{column}"),
+            message: parser_message(error.message()),
+        }
+    })
 }

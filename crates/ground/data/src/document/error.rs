@@ -6,9 +6,9 @@ use crate::statistics::words::joined;
 /// Why a document was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The text is not JSON, or JSON of another shape.
+    /// The text is not JSON or TOML, or has other keys.
     #[error("{position}: {problem}")]
-    Json {
+    Syntax {
         /// Position of the mistake.
         position: Position,
         /// Parser's message.
@@ -35,7 +35,7 @@ impl From<serde_json::Error> for DocumentError {
         let problem = parser_message(full.strip_suffix(&place).unwrap_or(&full));
         // After a line's end the parser counts columns from 0.
         let position = Position { line: error.line(), column: error.column().max(1) };
-        DocumentError::Json { position, problem }
+        DocumentError::Syntax { position, problem }
     }
 }
 
@@ -58,7 +58,7 @@ pub fn parser_message(message: &str) -> String {
 /// The mistake in a text of one line, whose number the caller knows.
 pub fn json_problem(error: serde_json::Error) -> String {
     match DocumentError::from(error) {
-        DocumentError::Json { problem, .. } => problem,
+        DocumentError::Syntax { problem, .. } => problem,
         other => other.to_string(),
     }
 }

@@ -1,6 +1,7 @@
 //! The machines bundled with Seatmap: the descriptions and models in `machines/`, compiled in.
 
-use crate::machine::{Description, DescriptionError, Profile, zoo};
+use crate::document::DocumentError;
+use crate::machine::{Description, Profile, zoo};
 
 /// The name and text of each bundled machine; names are those of the files.
 const MACHINES: [(&str, &str); 13] = [
@@ -32,7 +33,7 @@ pub enum CatalogError {
     },
     /// The bundled machine is a model, which the simulator reads, or its description is wrong.
     #[error("the bundled machine '{0}': {1}")]
-    Invalid(String, #[source] DescriptionError),
+    Invalid(String, #[source] DocumentError),
 }
 
 fn hint(nearest: Option<&str>) -> String {

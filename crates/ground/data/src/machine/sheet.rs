@@ -20,10 +20,10 @@
 //! kind = "E"
 //! "#)?;
 //! assert_eq!(sheet.topology().pus.len(), 4);
-//! # Ok::<(), seatmap_data::machine::SheetError>(())
+//! # Ok::<(), seatmap_data::document::DocumentError>(())
 //! ```
 
-use crate::document::{Outline, Position, parser_message};
+use crate::document::{DocumentError, read_toml};
 use crate::machine::description::Numbering;
 use crate::machine::description::shape::MAX_PUS;
 use crate::machine::{CoreKind, Origin, OriginKind, Profile, Pu, Topology};
@@ -138,31 +138,6 @@ fn one() -> NonZeroU32 {
     NonZeroU32::MIN
 }
 
-/// Why a sheet was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum SheetError {
-    /// The text is not TOML, or has other keys.
-    #[error("{position}: {problem}")]
-    Invalid {
-        /// Position of the mistake.
-        position: Position,
-        /// Problem.
-        problem: String,
-    },
-    /// Another format, or an unknown version of this one.
-    #[error("its format is '{0}', but this program reads {FORMAT}")]
-    Format(String),
-    /// The counts contradict each other: a sentence.
-    #[error("{0}")]
-    Counts(String),
-}
-
-fn refused(text: &str, error: &toml::de::Error) -> SheetError {
-    let at = error.span().map_or(0, |span| span.start);
-    let position = Position::of(text.as_bytes(), at);
-    SheetError::Invalid { position, problem: parser_message(error.message()) }
-}
-
 /// Whether a text declares itself a sheet.
 pub fn is_sheet(text: &str) -> bool {
     text.lines()
@@ -173,15 +148,11 @@ impl MachineSheet {
     /// Reads and checks a sheet.
     ///
     /// # Errors
-    /// [`SheetError`], with line and column in the text.
-    pub fn from_toml(text: &str) -> Result<Self, SheetError> {
-        let outline: Outline = toml::from_str(text).map_err(|error| refused(text, &error))?;
-        if outline.format != FORMAT {
-            return Err(SheetError::Format(outline.format));
-        }
-        let sheet: MachineSheet = toml::from_str(text).map_err(|error| refused(text, &error))?;
+    /// [`DocumentError`], with line and column in the text.
+    pub fn from_toml(text: &str) -> Result<Self, DocumentError> {
+        let sheet: MachineSheet = read_toml(text, FORMAT)?;
         match sheet.flaw() {
-            Some(flaw) => Err(SheetError::Counts(flaw)),
+            Some(flaw) => Err(DocumentError::Inconsistent(flaw)),
             None => Ok(sheet),
         }
     }

@@ -3,7 +3,8 @@
 //! They have what programs are wrong about: kinds of cores, clusters that are not nodes, nodes
 //! without memory or CPUs, gaps in numbers, more than 1,024 CPUs.
 
-use crate::machine::{MachineSheet, SheetError};
+use crate::document::DocumentError;
+use crate::machine::MachineSheet;
 
 macro_rules! sheets {
     ($($name:literal,)*) => {
@@ -51,8 +52,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The sheet of this name.
 ///
 /// # Errors
-/// [`SheetError`]: the sheet is wrong, a bug in Seatmap.
-pub fn find(name: &str) -> Option<Result<MachineSheet, SheetError>> {
+/// [`DocumentError`]: the sheet is wrong, a bug in Seatmap.
+pub fn find(name: &str) -> Option<Result<MachineSheet, DocumentError>> {
     let (_, text) = SHEETS.iter().find(|(known, _)| *known == name)?;
     Some(MachineSheet::from_toml(text))
 }

@@ -334,7 +334,7 @@ mod tests {
         );
         assert!(matches!(
             Plan::from_json(&format!("{{\"format\": {}", "[".repeat(100_000))),
-            Err(DocumentError::Json { .. })
+            Err(DocumentError::Syntax { .. })
         ));
     }
 }

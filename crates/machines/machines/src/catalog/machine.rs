@@ -4,12 +4,9 @@ use crate::catalog::bundled;
 use crate::catalog::capability::{Capability, Lacks};
 use crate::host::remembered::{self, RememberedError};
 use crate::host::topology::{self, Gathered, TopologyError};
-use seatmap_data::document::Blame;
-use seatmap_data::document::shell_escaped;
+use seatmap_data::document::{Blame, DocumentError, shell_escaped};
 use seatmap_data::machine::import::{self, Format, ProfileNote};
-use seatmap_data::machine::{
-    MachineSheet, Origin, OriginKind, Profile, SheetError, Topology, sheet, zoo,
-};
+use seatmap_data::machine::{MachineSheet, Origin, OriginKind, Profile, Topology, sheet, zoo};
 use seatmap_os::state::host_name;
 use seatmap_sim::{CoherentModel, ModelError, SimError, catalog, coherent};
 use std::io;
@@ -219,7 +216,7 @@ impl Machine {
 
     fn of_sheet(
         given_name: &str,
-        sheet: Result<MachineSheet, SheetError>,
+        sheet: Result<MachineSheet, DocumentError>,
     ) -> Result<Self, OpenError> {
         let sheet = sheet.map_err(OpenError::unreadable(given_name))?;
         let kind = MachineKind::Profile(Box::new(sheet.to_profile()));

@@ -4,6 +4,7 @@ use crate::ModelError;
 use crate::coherent::CoherentModel;
 use crate::coherent::hierarchy::{self, Hierarchy};
 use crate::coherent::written::Written;
+use crate::figure::parsed;
 use seatmap_data::machine::Profile;
 
 impl CoherentModel {
@@ -14,7 +15,7 @@ impl CoherentModel {
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
         match hierarchy::kind_of_fabric(text).as_deref() {
             Some("levels") => Hierarchy::read(name, text)?.model(name),
-            None | Some("ring" | "mesh") => Written::read(name, text)?.model(name),
+            None | Some("ring" | "mesh") => parsed::<Written>(name, text)?.model(name),
             Some(other) => Err(ModelError::impossible(
                 name,
                 format!("unknown fabric.kind '{other}'; expected ring, mesh or levels"),

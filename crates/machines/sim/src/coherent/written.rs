@@ -6,7 +6,6 @@ use crate::coherent::figures::CoherentFigures;
 use crate::coherent::homes::Homes;
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::shape::NetworkShape;
-use crate::figure::syntax;
 use seatmap_data::machine::description::shape::MAX_PUS;
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_data::statistics::words::{agreeing, counted};
@@ -63,11 +62,6 @@ enum HomeKind {
 }
 
 impl Written {
-    /// Reads the text. The machine it describes is checked later.
-    pub fn read(name: &str, text: &str) -> Result<Self, ModelError> {
-        toml::from_str(text).map_err(|error| syntax(name, text, &error))
-    }
-
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
         if let Some(flaw) = self.flaw() {
             return Err(ModelError::impossible(name, flaw));

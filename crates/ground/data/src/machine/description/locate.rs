@@ -1,26 +1,14 @@
 //! The positions of errors in the text.
 
-use super::DescriptionError;
 use super::check::Flaw;
-use crate::document::{Position, parser_message};
+use crate::document::{DocumentError, Position};
 use toml::de::DeTable;
 
-pub fn refused(text: &str, error: &toml::de::Error) -> DescriptionError {
-    let at = error.span().map_or(0, |span| span.start);
-    invalid(text, at, parser_message(error.message()))
-}
-
 /// A flaw in well-formed TOML, at its key.
-pub fn placed(text: &str, flaw: Flaw) -> DescriptionError {
-    invalid(
-        text,
-        offset_of(text, &flaw.key).unwrap_or(0),
-        format!("{}: {}", flaw.key, flaw.problem),
-    )
-}
-
-fn invalid(text: &str, at: usize, problem: String) -> DescriptionError {
-    DescriptionError::Invalid { position: Position::of(text.as_bytes(), at), problem }
+pub fn placed(text: &str, flaw: Flaw) -> DocumentError {
+    let at = offset_of(text, &flaw.key).unwrap_or(0);
+    let problem = format!("{}: {}", flaw.key, flaw.problem);
+    DocumentError::Syntax { position: Position::of(text.as_bytes(), at), problem }
 }
 
 /// The start of a dotted key, or of its longest existing part.

@@ -11,7 +11,6 @@
 //! | [`distances`], [`parameter`] | `[distance]`: one figure with its source for each class |
 //! | [`speed`] | `[speed]`: how fast the cores of a kind, or at an L3, are |
 //! | [`home`] | `[home]`: the extra time of cores far from a line's home |
-//! | [`error`] | why and where a description is refused |
 //!
 //! ```
 //! # use seatmap_data::machine::Description;
@@ -28,13 +27,12 @@
 //! "#)?;
 //! let distance = description.to_profile().core_distance;
 //! assert_eq!(distance.map(|it| it.median_ns[(0, 1)]), Some(45.0));
-//! # Ok::<(), seatmap_data::machine::DescriptionError>(())
+//! # Ok::<(), seatmap_data::document::DocumentError>(())
 //! ```
 
 mod check;
 pub mod class;
 pub mod distances;
-pub mod error;
 pub mod home;
 mod locate;
 pub mod parameter;
@@ -45,13 +43,12 @@ pub mod speed;
 
 pub use class::PairClass;
 pub use distances::ClassDistances;
-pub use error::DescriptionError;
 pub use home::Home;
 pub use parameter::{Basis, RoundTripParameter};
 pub use shape::{Hybrid, MachineShape, Numbering};
 pub use speed::{RelativeSpeed, Speeds};
 
-use crate::document::Outline;
+use crate::document::{DocumentError, read_toml};
 use crate::machine::Profile;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -119,16 +116,10 @@ impl Description {
     /// Reads and checks a description.
     ///
     /// # Errors
-    /// [`DescriptionError`], with line and column in the text.
-    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
+    /// [`DocumentError`], with line and column in the text.
+    pub fn from_toml(text: &str) -> Result<Self, DocumentError> {
         // A file of another version is refused for its version, not for its unknown keys.
-        let outline: Outline =
-            toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
-        if outline.format != FORMAT {
-            return Err(DescriptionError::Format(outline.format));
-        }
-        let written: Written =
-            toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
+        let written: Written = read_toml(text, FORMAT)?;
         check::check(&written).map_err(|flaw| locate::placed(text, flaw))?;
         Ok(Description { written })
     }

@@ -2,7 +2,6 @@
 
 use super::MAX_FILE_BYTES;
 use crate::document::{DocumentError, Position};
-use crate::machine::DescriptionError;
 use crate::statistics::words::counted;
 
 /// Why a file was refused: the problem, its position, and the remedy.
@@ -60,12 +59,9 @@ pub enum MachineImportError {
         /// Way to a supported format.
         remedy: &'static str,
     },
-    /// A profile with invalid JSON, or with inconsistent parts.
+    /// An invalid profile or description.
     #[error(transparent)]
-    Profile(#[from] DocumentError),
-    /// An invalid description.
-    #[error(transparent)]
-    Description(#[from] DescriptionError),
+    Document(#[from] DocumentError),
     /// An impossible frequency.
     #[error("{0} Hz is not a clock frequency; give that of the time-stamp counter, such as 2.8g")]
     Frequency(f64),

@@ -5,7 +5,7 @@ use crate::ModelError;
 use crate::coherent::fabric::LANES;
 use crate::coherent::figures::CoherentFigures;
 use crate::coherent::homes::hashed;
-use crate::figure::{ModelFigure, syntax};
+use crate::figure::{ModelFigure, parsed};
 use seatmap_data::machine::CoreKind;
 use seatmap_data::machine::description::Basis;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ impl Hierarchy {
     /// # Errors
     /// [`ModelError`] with the position, if the text is not TOML or does not have these keys.
     pub fn read(name: &str, text: &str) -> Result<Self, ModelError> {
-        toml::from_str(text).map_err(|error| syntax(name, text, &error))
+        parsed(name, text)
     }
 
     /// Default figures of ordinary machines.
@@ -129,7 +129,7 @@ impl Hierarchy {
     /// # Errors
     /// [`ModelError`], if the built-in file is wrong: a bug in Seatmap.
     pub fn ordinary() -> Result<CoherentFigures, ModelError> {
-        toml::from_str(ORDINARY).map_err(|error| syntax("ordinary.toml", ORDINARY, &error))
+        parsed("ordinary.toml", ORDINARY)
     }
 
     pub(crate) fn ticks_per_ns(&self) -> f64 {
