@@ -3,6 +3,8 @@
 //! | item | gives |
 //! |---|---|
 //! | [`median`], [`quantile`], [`mad`], [`least`], [`greatest`] | order statistics |
+//! | [`Ordered`] | a number as a key to sort by |
+//! | [`mean`] | the arithmetic mean |
 //! | [`summarise`] | the summary of one pair's batches, with a bootstrap interval of the median |
 //! | [`signed_rank`] | the shift of paired differences, its interval, and the detection limit |
 //! | [`dependence`] | how much less information a series has than independent values |
@@ -39,6 +41,36 @@ pub use summary::{Summary, summarise};
 pub const MAD_TO_SIGMA: f64 = 1.4826;
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
+
+/// A number in the total order of IEEE 754, as the key of `sort_by_key` or `max_by_key`.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordered(pub f64);
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ordered {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ordered {}
+
+/// The arithmetic mean; NaN without values.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
 
 /// The finite values, in ascending order.
 pub fn sorted(values: impl IntoIterator<Item: Borrow<f64>>) -> Vec<f64> {

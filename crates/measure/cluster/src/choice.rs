@@ -12,7 +12,7 @@
 
 use crate::cluster::HeldBack;
 use crate::fit::{PairModel, SymmetricMetric};
-use seatmap_data::statistics::{median, sorted};
+use seatmap_data::statistics::{Ordered, mean, median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -274,8 +274,7 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
 fn limit(values: &[f64]) -> Option<f64> {
     // A step from 10 to 20 us equals one from 100 to 200 us.
     let logarithms = sorted(values.iter().map(|value| value.ln()));
-    let cut = (1..logarithms.len())
-        .min_by(|a, b| inside(&logarithms, *a).total_cmp(&inside(&logarithms, *b)))?;
+    let cut = (1..logarithms.len()).min_by_key(|it| Ordered(inside(&logarithms, *it)))?;
     let apart = median(&logarithms[cut..])? - median(&logarithms[..cut])?;
     (apart >= APART.ln()).then(|| logarithms[cut - 1].midpoint(logarithms[cut]).exp())
 }
@@ -285,7 +284,7 @@ fn inside(ascending: &[f64], cut: usize) -> f64 {
 }
 
 fn deviations(part: &[f64]) -> f64 {
-    let mean = part.iter().sum::<f64>() / part.len() as f64;
+    let mean = mean(part);
     part.iter().map(|value| (value - mean) * (value - mean)).sum()
 }
 

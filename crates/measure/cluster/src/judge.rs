@@ -18,7 +18,9 @@ use crate::cluster::Cluster;
 use crate::topology::short;
 use part::{NetworkPart, NetworkParts};
 use seatmap_data::document::visible;
+use seatmap_data::statistics::Ordered;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// At most this many pairs of a bad part are measured again.
@@ -118,9 +120,7 @@ impl ClusterJudgement {
         faults.extend(odd::different(cluster));
         // Names and facts come from other computers.
         faults.iter_mut().for_each(|fault| fault.sentence = visible(&fault.sentence));
-        faults.sort_by(|a, b| {
-            a.kind.cmp(&b.kind).then(b.factor.unwrap_or(0.0).total_cmp(&a.factor.unwrap_or(0.0)))
-        });
+        faults.sort_by_key(|fault| (fault.kind, Reverse(Ordered(fault.factor.unwrap_or(0.0)))));
         ClusterJudgement { faults, parts }
     }
 

@@ -5,7 +5,7 @@ use crate::cluster::{Cluster, Node};
 use crate::fit::SymmetricMetric;
 use seatmap_data::machine::Square;
 use seatmap_data::pattern::Pattern;
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, median};
 use seatmap_place::ranks::ClusterNodes;
 
 /// Assumed without measured core distances, in ns: about that of two cores of one package.
@@ -86,9 +86,10 @@ impl Cluster {
         sizes.dedup();
         sizes
             .into_iter()
-            .map(|size| (size, (f64::from(size).max(1.0) / wanted_bytes.max(1.0)).ln().abs()))
-            .min_by(|(_, a), (_, b)| a.total_cmp(b))
-            .map_or(SIZE_BYTES, |(size, _)| size)
+            .min_by_key(|size| {
+                Ordered((f64::from(*size).max(1.0) / wanted_bytes.max(1.0)).ln().abs())
+            })
+            .unwrap_or(SIZE_BYTES)
     }
 }
 

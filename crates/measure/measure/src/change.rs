@@ -3,6 +3,7 @@
 use crate::classes::PairInterval;
 use crate::regimes::WIDEST_STABLE;
 use seatmap_data::machine::CoreDistance;
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::words::counted;
 use std::fmt;
 
@@ -26,7 +27,7 @@ pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChang
     let both: Vec<Both> =
         now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();
     let changed: Vec<&Both> = both.iter().filter(|pair| pair.is_large()).collect();
-    let widest = changed.iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
+    let widest = changed.iter().max_by_key(|it| Ordered(it.ratio()))?;
     Some(DistanceChange {
         pairs: changed.len(),
         of: both.len(),

@@ -4,6 +4,7 @@ use crate::classes::{DistanceClass, classes_with_distances};
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::signed_rank::between;
 use seatmap_data::statistics::words::joined;
+use seatmap_data::statistics::{Ordered, least};
 use serde::Serialize;
 
 const CONFIDENCE: f64 = 0.95;
@@ -74,7 +75,7 @@ impl ProfileComparison {
     /// The class whose distances differ most; `None` without a common class.
     pub fn widest(&self) -> Option<&ClassComparison> {
         let known = self.classes.iter().filter(|class| class.ratio.is_some());
-        known.max_by(|a, b| a.distance().total_cmp(&b.distance()))
+        known.max_by_key(|it| Ordered(it.distance()))
     }
 }
 
@@ -84,7 +85,7 @@ impl ClassComparison {
     }
 
     fn nearest_ns(&self) -> f64 {
-        self.median_ns.iter().flatten().copied().fold(f64::INFINITY, f64::min)
+        least(self.median_ns.iter().flatten())
     }
 
     /// Whether the whole interval is on one side of 1.
@@ -103,7 +104,7 @@ fn classes(first: &Profile, second: &Profile) -> Vec<ClassComparison> {
     }
     let mut classes: Vec<ClassComparison> =
         names.into_iter().map(|name| class(name, &sides)).collect();
-    classes.sort_by(|a, b| a.nearest_ns().total_cmp(&b.nearest_ns()));
+    classes.sort_by_key(|it| Ordered(it.nearest_ns()));
     classes
 }
 

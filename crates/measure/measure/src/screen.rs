@@ -3,7 +3,7 @@
 use crate::probe::{Discards, VisitBatches};
 use crate::regimes::STACKED_NS;
 use seatmap_data::port::Stamp;
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, median};
 use seatmap_machines::workload::PingPongTimes;
 
 /// A batch this many times longer than the visit's median was interrupted; the regimes of a moved
@@ -71,8 +71,7 @@ fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut D
     let explained =
         if batches.iter().all(|batch| *batch >= STACKED_NS) { gaps } else { interruptions };
     for _ in gaps..explained {
-        let slowest =
-            batches.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
+        let slowest = batches.iter().enumerate().max_by_key(|it| Ordered(*it.1)).map(|(at, _)| at);
         slowest.map(|at| batches.remove(at));
     }
     let dropped = (before - batches.len()) as u64;

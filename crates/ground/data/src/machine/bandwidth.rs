@@ -1,6 +1,7 @@
 //! Memory bandwidth by number of threads, and the number that carries nearly all of it.
 
 use crate::machine::Topology;
+use crate::statistics::Ordered;
 use serde::{Deserialize, Serialize};
 
 /// The share of the best rate that a knee carries.
@@ -108,7 +109,7 @@ impl BandwidthGroup {
 
     /// The point with the highest median.
     pub fn best(&self, kernel: StreamKernel) -> Option<&BandwidthPoint> {
-        self.curve(kernel).iter().max_by(|a, b| a.median_gbps.total_cmp(&b.median_gbps))
+        self.curve(kernel).iter().max_by_key(|it| Ordered(it.median_gbps))
     }
 
     /// The knee of a loop's curve; `None` if the curve may still rise at the last point.

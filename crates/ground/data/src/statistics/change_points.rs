@@ -8,7 +8,7 @@
 //! assumes no distribution, but values must be independent apart from the changes: a slow drift
 //! counts as a change.
 
-use crate::statistics::Xoshiro;
+use crate::statistics::{Ordered, Xoshiro};
 
 /// The largest share of random orders with a split as good as a kept one. A series without a change
 /// gets a false change in 1 % of cases.
@@ -73,7 +73,7 @@ fn best(series: &[f64], parts: &[[usize; 2]]) -> Option<Split> {
             let split = split(&series[*start..*end])?;
             Some(Split { at: start + split.at, ..split })
         })
-        .max_by(|a, b| a.distance.total_cmp(&b.distance))
+        .max_by_key(|it| Ordered(it.distance))
 }
 
 fn distances(value: f64, others: &[f64]) -> f64 {

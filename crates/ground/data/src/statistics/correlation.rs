@@ -1,9 +1,11 @@
 //! Whether two lists of figures agree on the order.
 
+use crate::statistics::Ordered;
+
 /// The rank of each value, the smallest being 1; equal values share the mean of theirs.
 pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    order.sort_by_key(|it| Ordered(values[*it]));
     let mut ranks = vec![0.0; values.len()];
     let mut first = 0;
     for tied in order.chunk_by(|a, b| values[*a] == values[*b]) {

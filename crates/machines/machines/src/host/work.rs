@@ -3,6 +3,7 @@
 use crate::host::HostClock;
 use crate::host::crew::{Crew, CrewError};
 use crate::host::together::Together;
+use seatmap_data::statistics::least;
 use seatmap_os::partners::PartnerThread;
 use std::hint::black_box;
 
@@ -35,9 +36,8 @@ impl HostWork {
     pub fn sized_on(cpu: u32) -> Result<Self, CrewError> {
         let mut crew = Crew::default();
         let clock = HostClock::calibrated();
-        let trials = crew.run(&[cpu], &|_| {
-            (0..20).map(|_| timed_ns(&clock, || work(TRIAL_STEPS))).fold(f64::INFINITY, f64::min)
-        })?;
+        let trials =
+            crew.run(&[cpu], &|_| least((0..20).map(|_| timed_ns(&clock, || work(TRIAL_STEPS)))))?;
         let step_ns = trials.first().copied().unwrap_or(1.0) / TRIAL_STEPS as f64;
         let steps = (WANTED_NS / step_ns.max(1e-3)) as u64;
         Ok(HostWork { crew, clock, steps })

@@ -4,6 +4,7 @@ use crate::workload::lines_up_to;
 use crate::workload::spin_channel::SpinChannel;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
+use seatmap_data::statistics::greatest;
 
 /// Messages of the heaviest edge in a round.
 pub const MOST_MESSAGES: u32 = 8;
@@ -55,7 +56,7 @@ impl Handoffs {
     /// others send their share, and at least one; those below `LEAST_SHARE` of it send none. Lines
     /// are assigned one after the other, from `first` on.
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
-        let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
+        let heaviest = greatest(pattern.edges.iter().map(|edge| edge.bytes));
         let counted = pattern.edges.iter().filter(|edge| edge.bytes >= LEAST_SHARE * heaviest);
         let sizes = counted.clone().map(|edge| edge.bytes);
         let lightest = sizes.filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);

@@ -5,7 +5,7 @@
 use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
 use crate::cluster::{Cluster, NodePair};
-use seatmap_data::statistics::least;
+use seatmap_data::statistics::{Ordered, least};
 use std::ops::Range;
 
 /// Ethernet, IP and TCP headers of a message.
@@ -46,9 +46,7 @@ pub fn groups(cluster: &Cluster) -> Vec<usize> {
         if FARTHER.contains(&(least(paths.iter().map(|path| path.floor_ns)) / inside_ns)) {
             continue;
         }
-        let nearest = paths
-            .into_iter()
-            .min_by(|a, b| is_far(a).cmp(&is_far(b)).then(a.large_ns.total_cmp(&b.large_ns)));
+        let nearest = paths.into_iter().min_by_key(|path| (is_far(path), Ordered(path.large_ns)));
         nearest.into_iter().for_each(|path| join(&mut group, path.nodes));
     }
     group

@@ -1,6 +1,7 @@
 //! Each meter's own period, step and threshold.
 
 use super::cpu::MeteredCpu;
+use seatmap_data::statistics::least;
 
 /// Readings in a block: so few that many blocks pass undisturbed on a shared CPU.
 const BLOCK: u32 = 256;
@@ -41,7 +42,7 @@ impl Calibration {
 }
 
 fn quickest(times: u32, mut take: impl FnMut() -> f64) -> f64 {
-    (0..times).map(|_| take()).fold(f64::INFINITY, f64::min)
+    least((0..times).map(|_| take()))
 }
 
 fn period(cpu: &mut impl MeteredCpu) -> f64 {

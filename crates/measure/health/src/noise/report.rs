@@ -5,6 +5,7 @@ use super::histogram::Bin;
 use super::meter::Metered;
 use super::sources::{CpuEvents, NoiseSource};
 use super::trace::Traced;
+use seatmap_data::statistics::greatest;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -101,7 +102,7 @@ pub struct MeterCalibration {
 impl NoiseReport {
     /// The stolen share of the noisiest CPU.
     pub fn worst_stolen_percent(&self) -> f64 {
-        self.cpus.iter().map(|cpu| cpu.stolen_percent).fold(0.0, f64::max)
+        greatest(self.cpus.iter().map(|cpu| cpu.stolen_percent))
     }
 
     /// The share that the hypervisor takes from each CPU, if reported.

@@ -4,7 +4,9 @@ use crate::appraise::nested::{self, PuGroup};
 use crate::appraise::{DrawnPlacement, Ways};
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
+use seatmap_data::statistics::Ordered;
 use seatmap_sim::CoherentModel;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The links of a machine's fabric or, without one, the borders of groups of PUs.
@@ -71,7 +73,7 @@ pub fn border_loads(groups: &[&[u32]], pattern: &Pattern, seating: &DrawnPlaceme
 
 /// The index and load of the most loaded link; the first of several.
 pub fn heaviest(loads: &[f64]) -> Option<(usize, f64)> {
-    let most = loads.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+    let most = loads.iter().enumerate().max_by_key(|(at, load)| (Ordered(**load), Reverse(*at)));
     most.map(|(at, load)| (at, *load))
 }
 

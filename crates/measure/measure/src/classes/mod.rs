@@ -13,7 +13,7 @@ pub use order::grouped_order;
 pub use relation::{LEVELS, Relations};
 
 use seatmap_data::machine::{CoreDistance, Deciles, Profile};
-use seatmap_data::statistics::quantile_sorted;
+use seatmap_data::statistics::{Ordered, quantile_sorted};
 use serde::Serialize;
 
 /// The values behind the quantiles of a class.
@@ -75,12 +75,12 @@ pub fn classes_with_pairs(profile: &Profile) -> Vec<(DistanceClass, Vec<PairInte
     let mut classes: Vec<_> = members
         .into_iter()
         .filter_map(|(name, mut members)| {
-            members.sort_by(|a, b| a.interval.median_ns.total_cmp(&b.interval.median_ns));
+            members.sort_by_key(|it| Ordered(it.interval.median_ns));
             let class = class(name, &members)?;
             Some((class, members.into_iter().map(|member| member.interval).collect()))
         })
         .collect();
-    classes.sort_by(|(a, _), (b, _)| a.median_ns.total_cmp(&b.median_ns));
+    classes.sort_by_key(|(class, _)| Ordered(class.median_ns));
     classes
 }
 

@@ -5,7 +5,7 @@ use crate::fit::groups::partition;
 use crate::fit::{self, siblings};
 use crate::schedule::all_pairs;
 use seatmap_data::machine::{CoreDistance, Level, Profile, Pu, Topology};
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{greatest, least, median};
 use std::collections::{BTreeSet, HashMap};
 
 /// Packages get separate classes if their own pairs differ by more than this ratio.
@@ -155,8 +155,8 @@ impl Relations {
             }
         }
         let medians: Vec<f64> = inside.values().filter_map(median).collect();
-        let low = medians.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = medians.iter().copied().fold(0.0, f64::max);
+        let low = least(&medians);
+        let high = greatest(&medians);
         medians.len() > 1 && high > UNEQUAL * low
     }
 }

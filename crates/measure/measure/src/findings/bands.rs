@@ -2,7 +2,7 @@
 
 use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, PairStatus, Pu};
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, median};
 
 /// Round trips in ns: core-to-core-latency results from Haswell to Sapphire Rapids and Zen to Zen
 /// 4, Graviton and Kunpeng, each band widened by half.
@@ -33,7 +33,7 @@ pub fn implausible(view: &View) -> Option<ProfileFinding> {
                 ProfileFinding::Implausible { pairs: pairs.to_owned(), median_ns, low_ns, high_ns };
             (factor > 1.0).then_some((factor, finding))
         })
-        .max_by(|a, b| a.0.total_cmp(&b.0));
+        .max_by_key(|it| Ordered(it.0));
     worst.map(|(_, finding)| finding)
 }
 

@@ -1,6 +1,7 @@
 //! Blocks of the matrix that should be equal but differ.
 
 use super::{ProfileFinding, View};
+use seatmap_data::statistics::Ordered;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Two blocks of a class differ from this ratio on. The wires of a large package alone cause 1.15.
@@ -20,12 +21,11 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<ProfileFinding> {
         of_class.entry(view.relations.name(i, j)).or_default().push((i, j, *between));
     }
     let extremes = of_class.into_iter().filter_map(|(class, blocks)| {
-        let nearest = *blocks.iter().min_by(|a, b| a.2.total_cmp(&b.2))?;
-        let farthest = *blocks.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
+        let nearest = *blocks.iter().min_by_key(|it| Ordered(it.2))?;
+        let farthest = *blocks.iter().max_by_key(|it| Ordered(it.2))?;
         Some((class, nearest, farthest))
     });
-    let (class, nearest, farthest) =
-        extremes.max_by(|a, b| (a.2.2 / a.1.2).total_cmp(&(b.2.2 / b.1.2)))?;
+    let (class, nearest, farthest) = extremes.max_by_key(|it| Ordered(it.2.2 / it.1.2))?;
     let [nearest_pus, farthest_pus] =
         [nearest, farthest].map(|(i, j, _)| [i, j].map(|row| view.distance.pus[row]));
     let group = &view.relations.group;

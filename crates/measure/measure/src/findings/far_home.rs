@@ -1,7 +1,7 @@
 //! A part of the machine that looks slow because of a far home.
 
 use super::{ProfileFinding, View};
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, median};
 use std::collections::BTreeMap;
 
 /// The smallest reported ratio; the published case has 1.8.
@@ -14,7 +14,7 @@ const ALIKE: f64 = 0.1;
 pub fn find(view: &View) -> Option<ProfileFinding> {
     let (one, other) = halves(view)?;
     let mut halves = [(between(view, &one)?, one), (between(view, &other)?, other)];
-    halves.sort_by(|a, b| a.0.total_cmp(&b.0));
+    halves.sort_by_key(|it| Ordered(it.0));
     let [(near_ns, near), (far_ns, far)] = halves;
     let inside_near = inside(view, &near)?;
     let inside_far = inside(view, &far)?;

@@ -2,11 +2,11 @@
 
 use super::{Flip, ProfileFinding, Wide};
 use seatmap_data::machine::{CoreDistance, PairRegimes, PairStatus};
+use seatmap_data::statistics::Ordered;
 
 pub fn multi_regime(distance: &CoreDistance) -> Option<ProfileFinding> {
     let (pairs, percent) = count(distance, PairStatus::MultiRegime)?;
-    let widest =
-        distance.regimes.iter().filter_map(flip).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let widest = distance.regimes.iter().filter_map(flip).max_by_key(|it| Ordered(ratio(it)));
     Some(ProfileFinding::MultiRegime { pairs, percent, widest })
 }
 
@@ -29,7 +29,7 @@ pub fn unsteady(distance: &CoreDistance) -> Option<ProfileFinding> {
     let marked =
         distance.status.pairs().filter(|(_, _, status)| **status == Some(PairStatus::Unsteady));
     let wide = marked.filter_map(|(i, j, _)| wide(distance, i, j));
-    let widest = wide.max_by(|a, b| (a.high_ns / a.low_ns).total_cmp(&(b.high_ns / b.low_ns)));
+    let widest = wide.max_by_key(|it| Ordered(it.high_ns / it.low_ns));
     Some(ProfileFinding::Unsteady { pairs, percent, widest })
 }
 

@@ -10,7 +10,7 @@ use super::linkage::{Merges, average, count, renumbered, sizes};
 use super::star;
 use crate::schedule::all_pairs;
 use seatmap_data::machine::Matrix;
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, median};
 
 /// Published machines have at least 1.8 between classes and at most 1.15 inside one.
 const GAP: f64 = 1.35;
@@ -93,7 +93,7 @@ fn alike(between: &Matrix) -> Vec<usize> {
     let gaps: Vec<f64> = std::iter::once(f64::NEG_INFINITY)
         .chain(merges.heights.windows(2).map(|pair| pair[1] / pair[0].max(floor)))
         .collect();
-    let widest = (1..merges.heights.len()).max_by(|a, b| gaps[*a].total_cmp(&gaps[*b]));
+    let widest = (1..merges.heights.len()).max_by_key(|it| Ordered(gaps[*it]));
     let clear = widest.filter(|joins| {
         let in_company_parts =
             sizes(&merges.labels(*joins)).iter().filter(|size| **size > 1).count();

@@ -3,6 +3,7 @@
 //! unknown cells.
 
 use seatmap_data::machine::Matrix;
+use seatmap_data::statistics::Ordered;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -37,7 +38,7 @@ pub fn average(distance: &Matrix) -> Merges {
         chain.truncate(chain.len() - 2);
         joins.push(clusters.join(last.min(next), last.max(next), distance));
     }
-    joins.sort_by(|a, b| a.height.total_cmp(&b.height));
+    joins.sort_by_key(|it| Ordered(it.height));
     let mut merges = Merges::new(distance.n());
     joins.iter().for_each(|join| merges.push(join.keep, join.drop, join.height));
     merges

@@ -2,7 +2,7 @@
 
 use super::linkage::renumbered;
 use seatmap_data::machine::{CoreDistance, Matrix, Topology};
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, least, median};
 
 /// SMT siblings take 8-20 ns on today's parts, at most 25 ns in the published matrices; different
 /// cores take at least 30 ns.
@@ -62,11 +62,7 @@ fn matched(d: &Matrix) -> Vec<Pair> {
         .map(|(i, j, distance)| Pair { i, j, distance: *distance, to_third: to_third(d, i, j) })
         .filter(|pair| pair.distance <= NEARER * pair.to_third && pair.to_third.is_finite())
         .collect();
-    pairs.sort_by(|a, b| {
-        (a.distance, (a.j - a.i) as f64)
-            .partial_cmp(&(b.distance, (b.j - b.i) as f64))
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
+    pairs.sort_by_key(|pair| (Ordered(pair.distance), pair.j - pair.i));
     let mut taken = vec![false; d.n()];
     pairs.retain(|pair| {
         let free = !taken[pair.i] && !taken[pair.j];
@@ -79,12 +75,12 @@ fn matched(d: &Matrix) -> Vec<Pair> {
 
 fn nearest(d: &Matrix, i: usize) -> f64 {
     let others = d.row(i).iter().enumerate().filter(|(j, cell)| *j != i && cell.is_finite());
-    others.map(|(_, cell)| *cell).fold(f64::INFINITY, f64::min)
+    least(others.map(|(_, cell)| cell))
 }
 
 fn to_third(d: &Matrix, i: usize, j: usize) -> f64 {
     let both = (0..d.n()).filter(|k| *k != i && *k != j).map(|k| 0.5 * (d[(i, k)] + d[(j, k)]));
-    both.filter(|mean| mean.is_finite()).fold(f64::INFINITY, f64::min)
+    least(both.filter(|mean| mean.is_finite()))
 }
 
 #[cfg(test)]

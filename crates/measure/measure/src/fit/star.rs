@@ -4,7 +4,7 @@ use super::block_star::{HomeDistance, fit};
 use super::groups::between_cores;
 use super::linkage;
 use seatmap_data::machine::Matrix;
-use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
+use seatmap_data::statistics::{MAD_TO_SIGMA, mad, mean, median};
 
 /// A good measurement repeats to this share of the median.
 const NOTHING_VARIES: f64 = 0.005;
@@ -45,9 +45,9 @@ impl Pooled {
             return;
         }
         let values: Vec<f64> = cells.iter().map(|cell| cell.value).collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let middle = mean(&values);
         let fit = fit(&vec![0; inside.n()], 1, &cells);
-        self.all += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        self.all += values.iter().map(|value| (value - middle).powi(2)).sum::<f64>();
         self.left += fit.residual_ns.powi(2) * values.len() as f64;
         // The mean takes one degree of freedom, the star one per PU.
         self.freedom += values.len() as f64 - 1.0;

@@ -18,6 +18,7 @@ use seatmap_data::document::Blame;
 use seatmap_data::machine::CoreKind;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Objective;
+use seatmap_data::statistics::Ordered;
 use seatmap_place::search::SearchTime;
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse, Weight, knows_wakeups};
 
@@ -201,5 +202,5 @@ fn widest_difference(gallery: &Gallery) -> Option<LikeDifference> {
             ratio: ratio.max(1.0 / ratio),
         })
     });
-    found.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
+    found.max_by_key(|it| Ordered(it.ratio))
 }

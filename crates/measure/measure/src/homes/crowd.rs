@@ -10,7 +10,7 @@ use crate::fit::block_star::{HomeDistance, fit};
 use crate::fit::least_squares::Equation;
 use crate::fit::{hubs, linkage, quantile as at_quantile};
 use seatmap_data::machine::HomeModel;
-use seatmap_data::statistics::{MAD_TO_SIGMA, median, quantile};
+use seatmap_data::statistics::{MAD_TO_SIGMA, Ordered, median, quantile};
 
 /// The assumed share of undelayed round trips: one in ten with half of the PUs communicating, on
 /// the simulated Xeon Phi.
@@ -108,7 +108,7 @@ impl Crowd<'_> {
         });
         sorted
             .into_iter()
-            .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
+            .max_by_key(|it| Ordered(it.confidence))
             .unwrap_or_else(|| Grouping::unresolved(raw.len()))
     }
 

@@ -1,7 +1,7 @@
 //! A line's offsets and noise.
 
 use super::LineSamples;
-use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median, sorted};
+use seatmap_data::statistics::{MAD_TO_SIGMA, mad, mean, median, sorted};
 
 /// Hubs further off than this many standard deviations are ignored.
 const REACH_SIGMAS: f64 = 4.0;
@@ -94,7 +94,7 @@ fn usual_mean(row: &[f64]) -> Option<f64> {
     let reach = FAR_OUT * mad(row)?.max(LEAST_NS);
     let usual: Vec<f64> =
         row.iter().copied().filter(|value| (value - middle).abs() <= reach).collect();
-    Some(usual.iter().sum::<f64>() / usual.len() as f64)
+    Some(mean(&usual))
 }
 
 fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
@@ -124,7 +124,7 @@ fn agreed(hubs: &[Vec<f64>], pu: usize, reach: f64) -> Option<f64> {
     let middle = middle(&values, reach)?;
     let agreeing: Vec<f64> =
         values.into_iter().filter(|value| (value - middle).abs() <= reach).collect();
-    Some(agreeing.iter().sum::<f64>() / agreeing.len() as f64)
+    Some(mean(&agreeing))
 }
 
 /// The median; if the two middle values disagree, the one nearer to zero, the more usual.

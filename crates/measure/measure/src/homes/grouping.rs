@@ -6,6 +6,7 @@ use super::principal;
 use super::ward::ward;
 use crate::fit::linkage::sizes;
 use crate::schedule::all_pairs;
+use seatmap_data::statistics::Ordered;
 
 /// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
@@ -109,7 +110,7 @@ fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
             costs[*joins] > usual
                 && inside[*joins] <= most + HALVES * sigma * sigma * (lines_a_home - 1.0)
         })
-        .max_by(|a, b| gaps[*a].total_cmp(&gaps[*b]));
+        .max_by_key(|it| Ordered(gaps[*it]));
     widest.filter(|joins| gaps[*joins] >= LEAST_GAP).unwrap_or(costs.len())
 }
 

@@ -20,7 +20,7 @@ pub use samples::LineSamples;
 
 use crate::fit::block_star::{BlockStarFit, HomeDistance, fit};
 use seatmap_data::machine::{HomeLines, HomeModel};
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, median};
 
 /// Sorts the lines by home and gives the model a column of offsets per home; refits B as far as the
 /// samples allow.
@@ -130,7 +130,7 @@ fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
                 .iter()
                 .zip(&model.offset_ns)
                 .filter_map(|(pu, row)| Some((*pu, *row.get(home)?)));
-            offsets.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(pu, _)| pu)
+            offsets.min_by_key(|it| Ordered(it.1)).map(|(pu, _)| pu)
         })
         .collect()
 }

@@ -4,6 +4,7 @@
 
 use super::grouping::squared;
 use crate::fit::linkage::Merges;
+use seatmap_data::statistics::Ordered;
 
 struct Cluster {
     centre: Vec<f64>,
@@ -19,8 +20,7 @@ pub fn ward(points: &[Vec<f64>]) -> Merges {
         alive.iter().map(|at| nearest_of(*at, &alive, &clusters)).collect();
     let mut merges = Merges::new(points.len());
     while alive.len() > 1 {
-        let Some(&keep) = alive.iter().min_by(|a, b| nearest[**a].0.total_cmp(&nearest[**b].0))
-        else {
+        let Some(&keep) = alive.iter().min_by_key(|it| Ordered(nearest[**it].0)) else {
             break;
         };
         let (height, drop) = nearest[keep];
@@ -39,7 +39,7 @@ pub fn ward(points: &[Vec<f64>]) -> Merges {
 fn nearest_of(cluster: usize, alive: &[usize], clusters: &[Cluster]) -> (f64, usize) {
     let others = alive.iter().filter(|other| **other != cluster);
     let costs = others.map(|other| (cost(&clusters[cluster], &clusters[*other]), *other));
-    costs.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, cluster))
+    costs.min_by_key(|it| Ordered(it.0)).unwrap_or((f64::INFINITY, cluster))
 }
 
 fn cost(a: &Cluster, b: &Cluster) -> f64 {

@@ -3,19 +3,16 @@
 
 use super::mixture::SMALLEST_RATIO;
 use seatmap_data::machine::Regime;
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, median};
 
 /// The fast and the slow level, if the passes form two sets.
 pub fn levels(passes: &[Vec<f64>]) -> Option<[Regime; 2]> {
     let mut passes: Vec<(f64, &Vec<f64>)> =
         passes.iter().filter_map(|pass| Some((median(pass)?, pass))).collect();
-    passes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    passes.sort_by_key(|(median, _)| Ordered(*median));
     let medians: Vec<f64> = passes.iter().map(|(median, _)| *median).collect();
     let slowest = passes.len().checked_sub(1)?;
-    let at = (1..=slowest).max_by(|a, b| {
-        let [a, b] = [*a, *b].map(|at| medians[at] / medians[at - 1]);
-        a.total_cmp(&b)
-    })?;
+    let at = (1..=slowest).max_by_key(|at| Ordered(medians[*at] / medians[at - 1]))?;
     let gap = medians[at] / medians[at - 1];
     let is_clear = gap >= SMALLEST_RATIO
         && gap > medians[at - 1] / medians[0]

@@ -1,6 +1,6 @@
 //! Passes whose medians move one way.
 
-use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
+use seatmap_data::statistics::{MAD_TO_SIGMA, greatest, mad, median};
 
 /// The smallest significant movement from the first to the last median, in standard errors. High,
 /// because batches of a visit share their surroundings and understate differences between visits.
@@ -19,7 +19,7 @@ pub fn is_drifting(passes: &[Vec<f64>]) -> bool {
     let [first, .., last] = medians.as_slice() else { return false };
     let rises = medians.windows(2).all(|pair| pair[0] < pair[1]);
     let falls = medians.windows(2).all(|pair| pair[0] > pair[1]);
-    let noise = passes.iter().filter_map(|pass| standard_error(pass)).fold(0.0f64, f64::max);
+    let noise = greatest(passes.iter().filter_map(|pass| standard_error(pass)));
     let moved = (last - first).abs();
     (rises || falls)
         && moved > SMALLEST_MOVE * first

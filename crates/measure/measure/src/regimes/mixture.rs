@@ -8,7 +8,7 @@
 //! distribution has no memory.
 
 use super::single;
-use seatmap_data::statistics::{median, sorted};
+use seatmap_data::statistics::{Ordered, median, sorted};
 
 /// Nearer levels are one level with noise.
 pub const SMALLEST_RATIO: f64 = 1.2;
@@ -54,7 +54,7 @@ pub fn bound(samples: &[f64]) -> Option<f64> {
     // The likelihood has several peaks. The widest gap finds a rare level.
     let starts = [two_means(&logs, fewest), widest_gap(&logs, fewest)];
     let fits = starts.map(|at| fit(&logs, at, floor));
-    let levels = fits.into_iter().max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood))?;
+    let levels = fits.into_iter().max_by_key(|it| Ordered(it.log_likelihood))?;
     let bound = levels.boundary().exp();
     (levels.hold(&logs, fewest)
         && levels.are_apart(step)
@@ -127,10 +127,7 @@ fn two_means(logs: &[f64], fewest: usize) -> usize {
 
 fn widest_gap(logs: &[f64], fewest: usize) -> usize {
     (fewest..=logs.len() - fewest)
-        .max_by(|a, b| {
-            let [a, b] = [*a, *b].map(|at| logs[at] - logs[at - 1]);
-            a.total_cmp(&b)
-        })
+        .max_by_key(|at| Ordered(logs[*at] - logs[at - 1]))
         .unwrap_or(fewest)
 }
 

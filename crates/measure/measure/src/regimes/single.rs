@@ -4,7 +4,7 @@
 //! so a plain normal is too weak a rival: a shifted lognormal, a normal of the values and Student's
 //! t are tried as well. All likelihoods are of the samples' logarithms.
 
-use seatmap_data::statistics::{mad, median};
+use seatmap_data::statistics::{mad, mean, median};
 use std::f64::consts::{PI, TAU};
 
 /// The initial share of outliers, and the minimum in the next constant.
@@ -99,7 +99,7 @@ fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
         })
         .unzip();
     let n = values.len() as f64;
-    let centre = values.iter().sum::<f64>() / n;
+    let centre = mean(&values);
     let sigma =
         (values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / n).sqrt().max(floor);
     let moved: f64 = derivatives.iter().map(|derivative| derivative.ln()).sum();

@@ -11,7 +11,7 @@ use crate::testbed_probe::TestbedProbe;
 use crate::twin::fidelity;
 use seatmap_data::machine::description::Basis;
 use seatmap_data::machine::{LoadedPoint, Profile};
-use seatmap_data::statistics::{median, sorted};
+use seatmap_data::statistics::{Ordered, least, median, sorted};
 use seatmap_sim::coherent::Hierarchy;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use serde::Serialize;
@@ -125,13 +125,13 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 
 }
 
 fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
-    let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
+    let least = least(tried.iter().map(|(cost, _)| cost));
     let as_good: Vec<f64> = tried
         .iter()
         .filter(|(cost, _)| *cost <= least + AS_GOOD)
         .map(|(_, power)| *power)
         .collect();
-    let nearest = as_good.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
+    let nearest = as_good.iter().copied().min_by_key(|it| Ordered(it.abs())).unwrap_or(0.0);
     let range = as_good
         .iter()
         .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| [low.min(*at), high.max(*at)]);

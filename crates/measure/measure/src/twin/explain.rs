@@ -6,6 +6,7 @@ use crate::findings::{ProfileFinding, findings};
 use crate::fit::{self, linkage, siblings};
 use seatmap_data::machine::description::Basis;
 use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
+use seatmap_data::statistics::mean;
 use seatmap_sim::coherent::homes::hashed;
 use seatmap_sim::coherent::{DistanceParts, HierarchyHomes, MEASURED_LINE};
 use seatmap_sim::figure::ModelFigure;
@@ -112,7 +113,7 @@ fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize
     if all.is_empty() {
         return 0.0;
     }
-    (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0
+    (100.0 * mean(&all)).round() / 100.0
 }
 
 fn clock(profile: &Profile) -> ModelFigure {

@@ -2,7 +2,7 @@
 
 use crate::classes::Relations;
 use seatmap_data::machine::Profile;
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{Ordered, greatest, median};
 use seatmap_sim::CoherentModel;
 use seatmap_sim::coherent::MEASURED_LINE;
 use serde::Serialize;
@@ -38,7 +38,7 @@ fn fidelity(name: &str, both: &[Both]) -> Option<Fidelity> {
         median_ns,
         rmse_ns,
         rmse_percent: 100.0 * rmse_ns / median_ns.max(f64::MIN_POSITIVE),
-        worst_ns: both.iter().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max),
+        worst_ns: greatest(both.iter().map(|(a, b)| (a - b).abs())),
     })
 }
 
@@ -69,7 +69,7 @@ pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
     }
     let mut classes: Vec<Fidelity> =
         classes.iter().filter_map(|(name, both)| fidelity(name, both)).collect();
-    classes.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
+    classes.sort_by_key(|it| Ordered(it.median_ns));
     classes
 }
 

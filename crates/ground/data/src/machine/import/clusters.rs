@@ -1,6 +1,7 @@
 //! Groups of PUs that are near each other, level by level.
 
 use crate::machine::Matrix;
+use crate::statistics::Ordered;
 
 /// Single-linkage clusters, level by level.
 pub struct Levels<'a> {
@@ -12,7 +13,7 @@ impl<'a> Levels<'a> {
     pub fn of(distances: &'a Matrix) -> Self {
         let mut pairs: Vec<(usize, usize)> = distances.pairs().map(|(i, j, _)| (i, j)).collect();
         // `total_cmp` sorts unknown distances (NaN) last: they join groups after all others.
-        pairs.sort_by(|a, b| distances[*a].total_cmp(&distances[*b]));
+        pairs.sort_by_key(|it| Ordered(distances[*it]));
         Levels { distances, pairs }
     }
 

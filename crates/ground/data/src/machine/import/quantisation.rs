@@ -9,7 +9,7 @@
 //! there must also be several multiples, some of them adjacent.
 
 use crate::machine::Matrix;
-use crate::statistics::sorted;
+use crate::statistics::{Ordered, sorted};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
@@ -51,7 +51,7 @@ pub fn step(distances: &Matrix) -> Option<f64> {
     let fits =
         steps.take_while(|step| *step <= 1.2 * least).map(|step| (quantogram(&sample, step), step));
     let believed = fits.filter(|(fit, step)| *fit >= BELIEVED && is_ladder(&sample, *step));
-    let (_, best) = believed.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (_, best) = believed.max_by_key(|it| Ordered(it.0))?;
     Some(fitted(&sample, best))
 }
 

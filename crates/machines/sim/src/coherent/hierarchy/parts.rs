@@ -7,6 +7,7 @@ use crate::coherent::FORMAT;
 use crate::figure::ModelFigure;
 use seatmap_data::machine::description::Basis;
 use seatmap_data::machine::{CoreDistance, Matrix, Profile, Pu};
+use seatmap_data::statistics::least;
 use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 
@@ -185,7 +186,7 @@ impl Hierarchy {
             let others = (0..self.cores.len()).filter(|other| *other != core);
             let nearest =
                 others.map(|other| self.round_trip_ns(core, other, self.home_of(MEASURED_LINE)));
-            let nearest = nearest.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
+            let nearest = least(nearest.filter(|ns| *ns > 0.0));
             self.cores[core].sibling_ns = self.cores[core].sibling_ns.map(|ns| ns.min(nearest));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::spans::TraceSpans;
 use crate::noise::gaps::Gap;
+use seatmap_data::statistics::Ordered;
 use serde::Serialize;
 use std::cmp::Reverse;
 
@@ -101,7 +102,7 @@ pub fn traced(
     }
     takers.iter_mut().chain([&mut found.unexplained]).for_each(GapCause::round);
     takers.retain(|taker| taker.gaps > 0);
-    takers.sort_by(|a, b| b.total_us.total_cmp(&a.total_us));
+    takers.sort_by_key(|it| Reverse(Ordered(it.total_us)));
     found.takers = takers;
     found.longest.sort_by_key(|gap| Reverse(gap.length_ns));
     found.longest.truncate(MOST_TOLD);

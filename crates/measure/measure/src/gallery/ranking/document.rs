@@ -3,6 +3,7 @@
 use super::RankingRequest;
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Objective;
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::words::counted;
 use seatmap_place::MessageWait;
 use serde::Serialize;
@@ -178,8 +179,8 @@ impl MachineRanking {
     }
 
     pub(super) fn sort(&mut self) {
-        self.ranked.sort_by(|a, b| a.time.time_ns.total_cmp(&b.time.time_ns));
-        self.incomplete.sort_by(|a, b| a.time.time_ns.total_cmp(&b.time.time_ns));
+        self.ranked.sort_by_key(|it| Ordered(it.time.time_ns));
+        self.incomplete.sort_by_key(|it| Ordered(it.time.time_ns));
         let Some(best_ns) = self.ranked.first().map(|first| first.time.time_ns) else { return };
         for machine in &mut self.ranked {
             // Free work has no ratio.

@@ -1,6 +1,7 @@
 //! The probability of each home of a line, from all its readings.
 
 use super::DistanceReading;
+use seatmap_data::statistics::{Ordered, least};
 
 /// On a quiet mesh, visits to one line differ by 1 to 2 ns.
 const VISIT_ERROR_NS: f64 = 1.5;
@@ -58,7 +59,7 @@ impl Belief {
 
     pub fn probabilities(&self) -> Vec<f64> {
         // Relative to the best likelihood; otherwise all would round to zero.
-        let least = self.sums.iter().map(Sums::left).fold(f64::INFINITY, f64::min);
+        let least = least(self.sums.iter().map(Sums::left));
         let likelihoods: Vec<f64> =
             self.sums.iter().map(|sums| (0.5 * (least - sums.left())).exp()).collect();
         let all: f64 = likelihoods.iter().sum();
@@ -79,7 +80,7 @@ impl Belief {
     }
 
     fn likeliest(&self) -> Option<(usize, f64)> {
-        self.probabilities().into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
+        self.probabilities().into_iter().enumerate().max_by_key(|it| Ordered(it.1))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Belief;
 use seatmap_data::machine::Profile;
+use seatmap_data::statistics::Ordered;
 use seatmap_place::PlaceError;
 use seatmap_place::pus::Predictions;
 
@@ -76,7 +77,7 @@ impl Candidates {
                 beliefs.iter().map(|homes| variance(homes, &pair.predicted_ns)).sum::<f64>()
             })
             .enumerate();
-        let (best, _) = each.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| !beliefs.is_empty())?;
+        let (best, _) = each.max_by_key(|it| Ordered(it.1)).filter(|_| !beliefs.is_empty())?;
         Some(self.pairs.swap_remove(best))
     }
 }
