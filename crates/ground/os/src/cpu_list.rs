@@ -16,61 +16,20 @@ const MOST_ENTRIES: usize = MAX_CPU as usize + 1;
 #[derive(Default, Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(pub Vec<u32>);
 
-/// Why a CPU list is invalid.
+/// Why a CPU list is invalid: the column in bytes, from 1, the mistake, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CpuListError {
-    /// The list, or a member, is empty.
-    #[error("column {column}: a CPU number is missing; write a list such as 0-3,8")]
-    Missing {
-        /// In bytes, from 1.
-        column: usize,
-    },
-    /// A member is not a number.
-    #[error("column {column}: '{text}' is not a CPU number; write a list such as 0-3,8")]
-    NotANumber {
-        /// In bytes, from 1.
-        column: usize,
-        /// Invalid text.
-        text: String,
-    },
-    /// A number beyond [`MAX_CPU`].
-    #[error(
-        "column {column}: CPU {text} is beyond the largest index that Seatmap accepts, {MAX_CPU}"
-    )]
-    TooLarge {
-        /// In bytes, from 1.
-        column: usize,
-        /// Invalid text.
-        text: String,
-    },
-    /// A backward range, or a stride of zero.
-    #[error("column {column}: the range '{text}' is empty")]
-    EmptyRange {
-        /// In bytes, from 1.
-        column: usize,
-        /// Invalid text.
-        text: String,
-    },
-    /// More entries than possible CPUs.
-    #[error("column {column}: the list names more than {MOST_ENTRIES} CPUs")]
-    TooMany {
-        /// In bytes, from 1: the first member too many.
-        column: usize,
-    },
-    /// A CPU appears twice.
-    #[error("CPU {0} is in the list twice")]
-    Repeated(u32),
-}
+#[error("{0}")]
+pub struct CpuListError(String);
 
 impl CpuList {
     /// The list, if its CPUs are distinct.
     ///
     /// # Errors
-    /// [`CpuListError::Repeated`] with the first repeated CPU.
+    /// [`CpuListError`] with the first repeated CPU.
     pub fn distinct(self) -> Result<Self, CpuListError> {
         let mut seen = std::collections::HashSet::new();
         match self.0.iter().find(|cpu| !seen.insert(**cpu)) {
-            Some(&cpu) => Err(CpuListError::Repeated(cpu)),
+            Some(cpu) => Err(CpuListError(format!("CPU {cpu} is in the list twice"))),
             None => Ok(self),
         }
     }
@@ -83,42 +42,43 @@ impl FromStr for CpuList {
         let mut cpus = Vec::new();
         let mut column = 1;
         for member in text.split(',') {
-            parse_member(member, column, &mut cpus)?;
+            parse_member(member, &mut cpus)
+                .map_err(|problem| CpuListError(format!("column {column}: {problem}")))?;
             column += member.len() + 1;
         }
         Ok(CpuList(cpus))
     }
 }
 
-fn parse_member(member: &str, column: usize, cpus: &mut Vec<u32>) -> Result<(), CpuListError> {
+fn parse_member(member: &str, cpus: &mut Vec<u32>) -> Result<(), String> {
     let (range, stride) =
         member.split_once(':').map_or((member, "1"), |(range, stride)| (range, stride));
     let (first, last) = range.split_once('-').unwrap_or((range, range));
-    let first = parse_number(first, column)?;
-    let last = parse_number(last, column)?;
-    let stride = parse_number(stride, column)?;
+    let first = parse_number(first)?;
+    let last = parse_number(last)?;
+    let stride = parse_number(stride)?;
     if last < first || stride == 0 {
-        return Err(CpuListError::EmptyRange { column, text: member.trim().to_owned() });
+        return Err(format!("the range '{}' is empty", member.trim()));
     }
     let room = MOST_ENTRIES - cpus.len();
     cpus.extend((first..=last).step_by(stride as usize).take(room + 1));
     if cpus.len() > MOST_ENTRIES {
-        return Err(CpuListError::TooMany { column });
+        return Err(format!("the list names more than {MOST_ENTRIES} CPUs"));
     }
     Ok(())
 }
 
-fn parse_number(text: &str, column: usize) -> Result<u32, CpuListError> {
+fn parse_number(text: &str) -> Result<u32, String> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(CpuListError::Missing { column });
+        return Err("a CPU number is missing; write a list such as 0-3,8".to_owned());
     }
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(CpuListError::NotANumber { column, text: text.to_owned() });
+        return Err(format!("'{text}' is not a CPU number; write a list such as 0-3,8"));
     }
     match text.parse() {
         Ok(number) if number <= MAX_CPU => Ok(number),
-        _ => Err(CpuListError::TooLarge { column, text: text.to_owned() }),
+        _ => Err(format!("CPU {text} is beyond the largest index that Seatmap accepts, {MAX_CPU}")),
     }
 }
 
@@ -186,16 +146,19 @@ mod tests {
 
     #[test]
     fn parse_errors_name_the_column() {
-        assert_eq!(parse("0,"), Err(CpuListError::Missing { column: 3 }));
-        assert_eq!(parse("0,x1"), Err(CpuListError::NotANumber { column: 3, text: "x1".into() }));
-        assert_eq!(parse("1,7-3"), Err(CpuListError::EmptyRange { column: 3, text: "7-3".into() }));
+        let refusal = |text: &str| parse(text).unwrap_err().to_string();
+        let missing = "a CPU number is missing; write a list such as 0-3,8";
+        assert_eq!(refusal("0,"), format!("column 3: {missing}"));
+        assert_eq!(refusal("-1"), format!("column 1: {missing}"));
         assert_eq!(
-            parse("0-4:0"),
-            Err(CpuListError::EmptyRange { column: 1, text: "0-4:0".into() })
+            refusal("0,x1"),
+            "column 3: 'x1' is not a CPU number; write a list such as 0-3,8"
         );
-        assert!(matches!(parse("99999999999999"), Err(CpuListError::TooLarge { .. })));
-        assert!(matches!(parse("0-4294967295"), Err(CpuListError::TooLarge { .. })));
-        assert!(matches!(parse("-1"), Err(CpuListError::Missing { .. })));
+        assert_eq!(refusal("1,7-3"), "column 3: the range '7-3' is empty");
+        assert_eq!(refusal("0-4:0"), "column 1: the range '0-4:0' is empty");
+        for text in ["99999999999999", "0-4294967295"] {
+            assert!(refusal(text).ends_with("the largest index that Seatmap accepts, 1048576"));
+        }
     }
 
     #[test]
@@ -203,14 +166,14 @@ mod tests {
         let whole = format!("0-{MAX_CPU}");
         assert_eq!(parse(&whole).map(|cpus| cpus.len()), Ok(MOST_ENTRIES));
         let twice = format!("{whole},{whole}");
-        assert_eq!(parse(&twice), Err(CpuListError::TooMany { column: whole.len() + 2 }));
-        let text = CpuListError::TooMany { column: 11 }.to_string();
-        assert_eq!(text, "column 11: the list names more than 1048577 CPUs");
+        let refusal = parse(&twice).unwrap_err().to_string();
+        assert_eq!(refusal, "column 11: the list names more than 1048577 CPUs");
     }
 
     #[test]
     fn distinct_reports_the_first_repetition() {
-        assert_eq!(CpuList(vec![4, 2, 4]).distinct(), Err(CpuListError::Repeated(4)));
+        let refusal = CpuList(vec![4, 2, 4]).distinct().unwrap_err().to_string();
+        assert_eq!(refusal, "CPU 4 is in the list twice");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A program's accelerators and fast network cards, with their NUMA nodes.
 
+use crate::bytes::unsigned;
 use crate::root::Root;
 
 /// A device of a program.
@@ -164,7 +165,7 @@ fn class_folder(file: &str, class: &str) -> Option<String> {
 
 fn numbered<'a>(name: &'a str, beginning: &str) -> Option<&'a str> {
     let number = name.strip_prefix(beginning)?;
-    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+    unsigned(number.as_bytes()).map(|_| number)
 }
 
 /// The PCI folder of the NVIDIA device with this minor number, from its driver's `/proc` files.

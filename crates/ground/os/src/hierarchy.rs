@@ -11,7 +11,7 @@ use crate::brake::{Brake, BrakeKind};
 use crate::group::tids;
 use crate::group_quota::GroupQuota;
 use crate::kernel::{limits_real_time, obeys_clamps};
-use crate::mounts::{self, Mount};
+use crate::mounts::{self, Mount, below};
 use crate::root::{FileError, Root};
 use located::Located;
 use std::collections::HashSet;
@@ -277,7 +277,7 @@ impl Hierarchies {
         let path = path.trim_end_matches('/');
         let is_plain = path.split('/').all(|part| part != "..");
         if is_plain
-            && self.mounted.iter().any(|hierarchy| is_below(path, &hierarchy.folder))
+            && self.mounted.iter().any(|hierarchy| below(path, &hierarchy.folder).is_some())
             && root.has(path)
         {
             return vec![path.to_owned()];
@@ -348,10 +348,6 @@ fn real_time(root: &Root, groups: &ControlGroups) -> Option<Brake> {
 
 fn share(brake: &Brake) -> f64 {
     if let BrakeKind::RealTime { percent } = brake.kind { percent } else { f64::INFINITY }
-}
-
-fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 pub(crate) fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {

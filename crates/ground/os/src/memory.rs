@@ -1,12 +1,14 @@
 //! This computer's total and free memory, and huge pages.
 
 use crate::hierarchy::Hierarchies;
+use crate::numa_maps::{bytes_of, page_bytes};
 use crate::root::Root;
-use crate::{small, task};
+use crate::task;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 
 const NODES: &str = "/sys/devices/system/node";
+const TOTAL: &str = "MemTotal";
 
 /// Memory of each NUMA node in bytes (`MemTotal` of its `meminfo`), without nodes of unknown size.
 /// All on node 0 without nodes.
@@ -18,29 +20,25 @@ pub fn node_bytes(root: &Root) -> BTreeMap<u32, u64> {
         };
         let text = root.read(&format!("{NODES}/{folder}/meminfo")).unwrap_or_default();
         // A line is `Node 0 MemTotal:       16384 kB`.
-        let bytes = text.lines().find_map(|line| {
-            let (_, value) = line.split_once("MemTotal:")?;
-            bytes_of(value.trim())
-        });
+        let lines = text.find(TOTAL).map(|at| &text.as_bytes()[at..]);
+        let bytes = lines.and_then(|lines| bytes_of(lines, TOTAL.as_bytes()));
         all.extend(bytes.map(|bytes| (node, bytes)));
     }
     if all.is_empty() {
-        let text = root.read("/proc/meminfo").unwrap_or_default();
-        let total = small::value_of(&text, "MemTotal").and_then(|value| bytes_of(&value));
-        all.extend(total.map(|bytes| (0, bytes)));
+        all.extend(total_bytes(root).map(|bytes| (0, bytes)));
     }
     all
 }
 
-/// Parses `16384 kB`.
-fn bytes_of(value: &str) -> Option<u64> {
-    value.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+/// All memory in bytes (`MemTotal` of proc_meminfo(5)); `None` if unknown.
+pub fn total_bytes(root: &Root) -> Option<u64> {
+    bytes_of(root.read("/proc/meminfo").ok()?.as_bytes(), TOTAL.as_bytes())
 }
 
 /// Bytes available to programs without swapping (`MemAvailable` of proc_meminfo(5)); `None` if
 /// unknown.
 pub fn available_bytes(root: &Root) -> Option<u64> {
-    bytes_of(&small::value_of(&root.read("/proc/meminfo").ok()?, "MemAvailable")?)
+    bytes_of(root.read("/proc/meminfo").ok()?.as_bytes(), b"MemAvailable")
 }
 
 /// Bytes that the calling process can allocate without swapping and within the limits of its
@@ -54,8 +52,7 @@ pub fn allocatable_bytes(root: &Root) -> Option<u64> {
 /// Asks for huge pages in memory not touched yet (madvise(2)). Nothing depends on them, so a
 /// refusal is ignored.
 pub fn ask_for_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
-    // SAFETY: sysconf(3) only reads a constant.
-    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    let page = page_bytes() as usize;
     let range = memory.as_mut_ptr_range();
     let begin = (range.start as usize).next_multiple_of(page);
     let bytes = (range.end as usize).saturating_sub(begin);

@@ -69,34 +69,11 @@ pub enum MemoryPolicyError {
 
 /// Why a node cannot provide memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NodeError {
-    /// The node does not exist.
-    #[error("NUMA node {node} does not exist: this machine has {}", named(.present))]
-    Absent {
-        /// Requested node.
-        node: u32,
-        /// Existing nodes.
-        present: CpuSet,
-    },
-    /// The node has no memory.
-    #[error("NUMA node {node} has no memory; these have: {present}")]
-    Bare {
-        /// Requested node.
-        node: u32,
-        /// Nodes with memory.
-        present: CpuSet,
-    },
-    /// The cpuset excludes the node.
-    #[error(
-        "NUMA node {node} is outside the nodes that this process may use, {allowed}: its cpuset \
-         forbids it"
-    )]
-    Forbidden {
-        /// Requested node.
-        node: u32,
-        /// Allowed nodes.
-        allowed: CpuSet,
-    },
+#[error("NUMA node {node} {problem}")]
+pub struct NodeError {
+    /// Requested node.
+    pub node: u32,
+    problem: String,
 }
 
 /// This computer's NUMA nodes.
@@ -276,17 +253,20 @@ impl MemoryNodes {
     /// # Errors
     /// [`NodeError`] for the first that cannot.
     pub fn check(&self, nodes: &CpuSet) -> Result<(), NodeError> {
-        nodes.iter().try_for_each(|node| match node {
-            _ if !self.present.contains(node) => {
-                Err(NodeError::Absent { node, present: self.present.clone() })
-            }
-            _ if !self.with_memory.contains(node) => {
-                Err(NodeError::Bare { node, present: self.with_memory.clone() })
-            }
-            _ if !self.allowed.contains(node) => {
-                Err(NodeError::Forbidden { node, allowed: self.allowed.clone() })
-            }
-            _ => Ok(()),
+        nodes.iter().try_for_each(|node| {
+            let problem = if !self.present.contains(node) {
+                format!("does not exist: this machine has {}", named(&self.present))
+            } else if !self.with_memory.contains(node) {
+                format!("has no memory; these have: {}", self.with_memory)
+            } else if !self.allowed.contains(node) {
+                format!(
+                    "is outside the nodes that this process may use, {}: its cpuset forbids it",
+                    self.allowed
+                )
+            } else {
+                return Ok(());
+            };
+            Err(NodeError { node, problem })
         })
     }
 

@@ -93,8 +93,12 @@ pub fn is_read_only(root: &Root, path: &str) -> bool {
 
 fn holds(path: &str, folder: &str) -> bool {
     // A container may mount a single file.
-    let below = path.strip_prefix(folder);
-    folder == "/" || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    folder == "/" || below(path, folder).is_some()
+}
+
+/// The rest of a path in or below a folder.
+pub(crate) fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ fn sum_of(text: &[u8], keys: &[&[u8]]) -> u64 {
     keys.iter().filter_map(|key| bytes_of(text, key)).fold(0, u64::saturating_add)
 }
 
-fn bytes_of(text: &[u8], key: &[u8]) -> Option<u64> {
+pub(crate) fn bytes_of(text: &[u8], key: &[u8]) -> Option<u64> {
     let kib = value(text, key)?.strip_suffix(b"kB")?.trim_ascii();
     unsigned(kib)?.checked_mul(1024)
 }

@@ -7,13 +7,9 @@ use std::time::Duration;
 
 /// A file and an awaited event.
 #[derive(Clone, Copy, Debug)]
-pub enum Awaited {
-    /// Data, or the peer's end.
-    Data(RawFd),
-    /// Only the peer's end.
-    End(RawFd),
-    /// Room to write.
-    Room(RawFd),
+pub struct Awaited {
+    fd: RawFd,
+    events: libc::c_short,
 }
 
 /// A file's state after the wait.
@@ -45,22 +41,23 @@ impl Readiness {
 }
 
 impl Awaited {
-    /// Waits for a file's data.
+    /// Waits for a file's data, or the end of its peer.
     pub fn data(file: &impl AsRawFd) -> Self {
-        Awaited::Data(file.as_raw_fd())
+        Awaited { fd: file.as_raw_fd(), events: libc::POLLIN }
     }
 
-    /// Waits for the end of a file's peer.
+    /// Waits only for the end of a file's peer.
     pub fn end(file: &impl AsRawFd) -> Self {
-        Awaited::End(file.as_raw_fd())
+        Awaited { fd: file.as_raw_fd(), events: libc::POLLRDHUP }
+    }
+
+    /// Waits for room to write.
+    pub fn room(file: &impl AsRawFd) -> Self {
+        Awaited { fd: file.as_raw_fd(), events: libc::POLLOUT }
     }
 
     fn polled(self) -> libc::pollfd {
-        match self {
-            Awaited::Data(fd) => libc::pollfd { fd, events: libc::POLLIN, revents: 0 },
-            Awaited::End(fd) => libc::pollfd { fd, events: libc::POLLRDHUP, revents: 0 },
-            Awaited::Room(fd) => libc::pollfd { fd, events: libc::POLLOUT, revents: 0 },
-        }
+        libc::pollfd { fd: self.fd, events: self.events, revents: 0 }
     }
 }
 
@@ -137,6 +134,6 @@ mod tests {
 
     #[test]
     fn closed_descriptor_has_ended() {
-        assert!(wait([Awaited::Data(i32::MAX)], None).unwrap()[0].has_ended);
+        assert!(wait([Awaited::data(&i32::MAX)], None).unwrap()[0].has_ended);
     }
 }

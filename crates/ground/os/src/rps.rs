@@ -1,6 +1,7 @@
 //! Receive packet steering: the CPUs that process packets of a network card's queue
 //! (Documentation/networking/scaling.rst).
 
+use crate::bytes::unsigned;
 use crate::root::{FileError, Root};
 
 const FOLDER: &str = "/sys/class/net";
@@ -36,8 +37,7 @@ pub fn is_file(path: &str) -> bool {
         .collect();
     let [card, "queues", queue, FILE] = parts[..] else { return false };
     let number = queue.strip_prefix("rx-").unwrap_or("");
-    let is_queue = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_queue && !card.is_empty() && card != "." && card != ".."
+    unsigned(number.as_bytes()).is_some() && !card.is_empty() && card != "." && card != ".."
 }
 
 /// Names a file's queue: `eth0 rx-0`.

@@ -2,7 +2,7 @@
 
 use seatmap_data::machine::Environment;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::small;
+use seatmap_os::{Root, memory};
 use serde::{Deserialize, Serialize};
 
 pub const UNKNOWN: &str = "unknown";
@@ -23,13 +23,9 @@ pub struct NodeConfiguration {
 impl NodeConfiguration {
     /// Reads this computer.
     pub fn read() -> Self {
-        // "MemTotal:       32594372 kB", proc(5).
-        let memory =
-            small::read("/proc/meminfo").and_then(|text| small::value_of(&text, "MemTotal"));
-        let kilobytes = memory.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
         NodeConfiguration {
             cpus: Cpus::read().map_or(0, |cpus| cpus.online.len()),
-            memory_bytes: kilobytes.unwrap_or(0).saturating_mul(1024),
+            memory_bytes: memory::total_bytes(&Root::new("/")).unwrap_or(0),
             environment: seatmap_machines::host::environment::read(),
         }
     }

@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(planned(vec![]), Err(MemoryWishError::NothingPlanned));
         assert!(matches!(
             planned(vec![vec![], vec![3]]),
-            Err(MemoryWishError::Node(NodeError::Forbidden { node: 3, .. }))
+            Err(MemoryWishError::Node(NodeError { node: 3, .. }))
         ));
     }
 

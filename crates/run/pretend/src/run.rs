@@ -298,6 +298,6 @@ fn readable<const COUNT: usize>(
     descriptors: [RawFd; COUNT],
     wait: Duration,
 ) -> io::Result<[bool; COUNT]> {
-    let ready = ready::wait(descriptors.map(Awaited::Data), Some(wait))?;
+    let ready = ready::wait(descriptors.map(|fd| Awaited::data(&fd)), Some(wait))?;
     Ok(ready.map(|one| one.has_data))
 }

@@ -134,11 +134,8 @@ impl Map {
         let mut element = self.element(key)?;
         element.value = value.as_mut_ptr() as u64;
         // SAFETY: key and value have the map's lengths; `element` checks the key.
-        match unsafe { bpf(BpfCommand::LookupElement, &mut element) } {
-            Ok(_) => Ok(Some(value)),
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let found = was_found(unsafe { bpf(BpfCommand::LookupElement, &mut element) })?;
+        Ok(found.then_some(value))
     }
 
     /// Sets a key's value.
@@ -162,10 +159,7 @@ impl Map {
     pub fn remove(&self, key: &[u8]) -> io::Result<()> {
         let mut element = self.element(key)?;
         // SAFETY: the key has the map's length; the kernel only reads it.
-        match unsafe { bpf(BpfCommand::DeleteElement, &mut element) } {
-            Err(error) if error.raw_os_error() != Some(libc::ENOENT) => Err(error),
-            _ => Ok(()),
-        }
+        was_found(unsafe { bpf(BpfCommand::DeleteElement, &mut element) }).map(drop)
     }
 
     /// Whether the table is empty.
@@ -180,11 +174,7 @@ impl Map {
             ..Element::default()
         };
         // SAFETY: without a key, the kernel writes the first key, which fits into `next`.
-        match unsafe { bpf(BpfCommand::NextKey, &mut element) } {
-            Ok(_) => Ok(false),
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(true),
-            Err(error) => Err(error),
-        }
+        Ok(!was_found(unsafe { bpf(BpfCommand::NextKey, &mut element) })?)
     }
 
     /// Reads all entries of a hash table, unordered. An entry added meanwhile may be missing.
@@ -222,9 +212,8 @@ impl Map {
             };
             // SAFETY: there is room for `count` keys and values, and for the 4-byte position of a
             // hash table.
-            let is_last = match unsafe { bpf(command, &mut batch) } {
-                Ok(_) => false,
-                Err(error) if error.raw_os_error() == Some(libc::ENOENT) => true,
+            let is_last = match was_found(unsafe { bpf(command, &mut batch) }) {
+                Ok(was_found) => !was_found,
                 Err(error) if error.raw_os_error() == Some(libc::ENOSPC) && room < 1 << 20 => {
                     // A bucket has more entries than the buffer.
                     room *= 2;
@@ -275,6 +264,14 @@ impl Map {
             key: key.as_ptr() as u64,
             ..Element::default()
         })
+    }
+}
+
+/// Whether the kernel found an entry.
+fn was_found(answer: io::Result<i32>) -> io::Result<bool> {
+    match answer {
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(false),
+        answer => answer.map(|_| true),
     }
 }
 

@@ -117,24 +117,10 @@ struct Load {
 }
 
 #[repr(C)]
-#[derive(Default)]
-struct Open {
-    name: u64,
-    program: u32,
-    _pad: u32,
-}
-
-#[repr(C)]
 struct Info {
     object: u32,
     bytes: u32,
     to: u64,
-}
-
-#[repr(C)]
-#[derive(Default)]
-struct Enable {
-    kind: u32,
 }
 
 impl EbpfProgram {
@@ -187,7 +173,8 @@ impl EbpfProgram {
     /// # Errors
     /// [`LoadError::Attach`].
     pub fn link(&self) -> Result<EbpfLink, LoadError> {
-        let mut request = Open { program: self.fd.as_raw_fd() as u32, ..Open::default() };
+        let [name, padding] = [0, 0];
+        let mut request = [name, name, self.fd.as_raw_fd() as u32, padding];
         // SAFETY: the name is null, because a loaded program knows its tracepoint.
         let link = unsafe { open(BpfCommand::RawTracepointOpen, &mut request) };
         link.map(EbpfLink).map_err(|source| LoadError::Attach { name: self.name, source })
@@ -256,7 +243,7 @@ impl Statistics {
     /// The kernel's: EPERM without CAP_SYS_ADMIN.
     pub fn begin() -> io::Result<Self> {
         // SAFETY: the structure holds no address; kind 0 is run time.
-        unsafe { open(BpfCommand::EnableStatistics, &mut Enable::default()) }.map(Statistics)
+        unsafe { open(BpfCommand::EnableStatistics, &mut 0_u32) }.map(Statistics)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::Tid;
 use crate::brake::Brake;
 use crate::group::tids;
 use crate::group_quota::{self, GroupQuota};
+use crate::mounts::below;
 use crate::priority::{IDLE_WEIGHT, USUAL_WEIGHT};
 use crate::rights;
 use crate::root::Root;
@@ -31,9 +32,7 @@ impl<'a> Spelled<'a> {
     fn parse(path: &'a str) -> Option<Self> {
         let mut ups = 0;
         let mut down = path.trim_end_matches('/');
-        while let Some(rest) =
-            down.strip_prefix("/..").filter(|rest| rest.is_empty() || rest.starts_with('/'))
-        {
+        while let Some(rest) = below(down, "/..") {
             ups += 1;
             down = rest;
         }
@@ -49,9 +48,8 @@ impl Hierarchy {
     pub fn below(&self, path: &str) -> Option<String> {
         let mounted = Spelled::parse(&self.root)?;
         let group = Spelled::parse(path)?;
-        let below = group.down.strip_prefix(mounted.down)?;
-        let is_below = mounted.ups == group.ups && (below.is_empty() || below.starts_with('/'));
-        is_below.then(|| below.to_owned())
+        let below = below(group.down, mounted.down)?;
+        (mounted.ups == group.ups).then(|| below.to_owned())
     }
 
     /// The group with this path that contains the thread.

@@ -10,7 +10,6 @@ use seatmap_data::document::{Blame, visible};
 use seatmap_os::ready::{self, Awaited};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -169,7 +168,7 @@ impl Client {
     fn awaited(&self) -> Awaited {
         match self.state {
             ClientState::Asking(_) => Awaited::data(&self.stream),
-            ClientState::Answered(..) => Awaited::Room(self.stream.as_raw_fd()),
+            ClientState::Answered(..) => Awaited::room(&self.stream),
         }
     }
 
@@ -261,6 +260,7 @@ fn looked(look: &mut dyn FnMut() -> Result<String, String>) -> Rc<[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsRawFd;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     fn ask(address: SocketAddr, request: &[u8]) -> String {
