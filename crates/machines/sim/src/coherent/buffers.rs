@@ -7,7 +7,6 @@ use crate::coherent::message::{Message, MessageKind, Parcel};
 use crate::coherent::outbox::{CoherentEvent, Outbox};
 use crate::coherent::request::LineCall;
 use crate::coherent::slab::SlabQueue;
-use crate::moment::at_tick;
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
 use std::sync::Arc;
@@ -38,24 +37,17 @@ impl Buffers {
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
         let is_request = matches!(message.kind, MessageKind::LineCall { .. });
-        invariant!(
-            is_request,
-            at_tick(NAME, out.now()),
-            "{message}: buffers receive requests only"
-        );
+        invariant!(is_request, out.at(NAME), "{message}: buffers receive requests only");
         self.intake.receive(packet, out);
     }
 
     pub fn looked_up(&mut self, packet: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let message = *out.message(packet);
         let Parcel::Operation(operation) = *out.parcels.get(message.parcel) else {
-            broken(at_tick(NAME, out.now()), format_args!("{message}: it carries no operation"))
+            broken(out.at(NAME), format_args!("{message}: it carries no operation"))
         };
         let Some(word) = operation.word() else {
-            broken(
-                at_tick(NAME, out.now()),
-                format_args!("{message}: it {operation}, which names no word"),
-            )
+            broken(out.at(NAME), format_args!("{message}: it {operation}, which names no word"))
         };
         let found = memory.read(word);
         self.intake.release(message.at, &message, out.now());

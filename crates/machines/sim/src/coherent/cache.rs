@@ -172,7 +172,7 @@ impl Cache {
         let is_here = message.cache == self.id && message.at == self.node;
         invariant!(
             is_here,
-            at_tick(NAME, out.now()),
+            out.at(NAME),
             "{message}: it arrived at cache {} at node {}",
             self.id,
             self.node
@@ -190,10 +190,7 @@ impl Cache {
             MessageKind::Nack { writes } => {
                 self.ask_again(packet, message, writes, out);
             }
-            _ => broken(
-                at_tick(NAME, out.now()),
-                format_args!("{message}: caches do not receive this"),
-            ),
+            _ => broken(out.at(NAME), format_args!("{message}: caches do not receive this")),
         }
         None
     }
@@ -204,7 +201,7 @@ impl Cache {
             .threads
             .get(nack.thread as usize)
             .is_some_and(|it| it.wait == Wait::Asking(nack.line));
-        invariant!(asks, at_tick(NAME, out.now()), "{nack}: the thread did not ask for the line");
+        invariant!(asks, out.at(NAME), "{nack}: the thread did not ask for the line");
         let to = self.layout.first_home(nack.at, nack.line);
         let request = Message { kind: MessageKind::LineCall { writes }, from: nack.at, to, ..nack };
         out.answer(packet, request, self.layout.timing.miss);
@@ -218,20 +215,17 @@ impl Cache {
         if self.layout.is_uncached {
             invariant!(
                 wait == Wait::Asking(line),
-                at_tick(NAME, out.now()),
+                out.at(NAME),
                 "{answer}: the thread waits for {wait:?}"
             );
             let Parcel::Value(value) = out.parcels.take(answer.parcel) else {
-                broken(at_tick(NAME, out.now()), format_args!("{answer}: an answer without value"))
+                broken(out.at(NAME), format_args!("{answer}: an answer without value"))
             };
             return Delivery { thread, value: Some(value), held: None };
         }
         let held = match wait {
             Wait::Coming(expected, held) if expected == line => held,
-            _ => broken(
-                at_tick(NAME, out.now()),
-                format_args!("{answer}: the thread waits for {wait:?}"),
-            ),
+            _ => broken(out.at(NAME), format_args!("{answer}: the thread waits for {wait:?}")),
         };
         self.coming -= 1;
         // A sibling thread may have asked for the same line, and its answer may still be under way.
@@ -240,7 +234,7 @@ impl Cache {
             || self.thread_expecting(line).is_some();
         invariant!(
             has_line,
-            at_tick(NAME, out.now()),
+            out.at(NAME),
             "{answer}: a grant for a line that is neither here nor on its way"
         );
         let right = if exclusive { LineState::Exclusive } else { LineState::Shared };
@@ -261,7 +255,7 @@ impl Cache {
         let is_first = *wait == Wait::Coming(line, None);
         invariant!(
             is_first,
-            at_tick(NAME, out.now()),
+            out.at(NAME),
             "{}: a second snoop for one line: {wait:?}",
             out.message(packet)
         );
@@ -272,11 +266,7 @@ impl Cache {
         let snoop = *out.message(packet);
         self.snoops -= 1;
         let state = self.states[snoop.line as usize];
-        invariant!(
-            state != LineState::Invalid,
-            at_tick(NAME, out.now()),
-            "{snoop}: the line is not here"
-        );
+        invariant!(state != LineState::Invalid, out.at(NAME), "{snoop}: the line is not here");
         let is_owner = state >= LineState::Owned;
         let kind = match snoop.kind {
             MessageKind::Invalidate { wants_line } => {
@@ -286,7 +276,7 @@ impl Cache {
             _ => {
                 invariant!(
                     is_owner,
-                    at_tick(NAME, out.now()),
+                    out.at(NAME),
                     "{snoop}: the line is here, and another cache answers for it"
                 );
                 self.states[snoop.line as usize] = LineState::Owned;

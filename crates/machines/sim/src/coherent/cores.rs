@@ -89,7 +89,7 @@ impl Core {
     #[inline]
     fn request(&self, thread: u16, out: &Outbox) -> LineCall {
         let Some(request) = self.threads[thread as usize].request else {
-            broken(at_tick(NAME, out.now()), format_args!("thread {thread}: it has no request"))
+            broken(out.at(NAME), format_args!("thread {thread}: it has no request"))
         };
         request
     }
@@ -112,7 +112,7 @@ impl Core {
         let writes = request.writes();
         invariant!(
             self.cache.permits(line, writes),
-            at_tick(NAME, out.now()),
+            out.at(NAME),
             "{request}: the cache may not do this"
         );
         // Before the word is read: a sibling's copy may have written it.
@@ -167,7 +167,7 @@ impl Core {
 
 #[inline]
 fn word(request: LineCall, out: &Outbox) -> Addr {
-    request.word().unwrap_or_else(|| {
-        broken(at_tick(NAME, out.now()), format_args!("{request}: it names no word"))
-    })
+    request
+        .word()
+        .unwrap_or_else(|| broken(out.at(NAME), format_args!("{request}: it names no word")))
 }

@@ -69,7 +69,7 @@ impl Directory {
             let is_awaited = self.lines.get(message.line).transaction != IDLE;
             invariant!(
                 is_awaited,
-                at_tick(NAME, out.now()),
+                out.at(NAME),
                 "{message}: no request for the line is being served"
             );
         }
@@ -84,10 +84,7 @@ impl Directory {
                 out.receive(packet);
                 self.answered(message, out);
             }
-            _ => broken(
-                at_tick(NAME, out.now()),
-                format_args!("{message}: homes do not receive this"),
-            ),
+            _ => broken(out.at(NAME), format_args!("{message}: homes do not receive this")),
         }
     }
 
@@ -121,7 +118,7 @@ impl Directory {
         let has_waiting = !self.lines.get(request.line).waiting.is_empty();
         invariant!(
             !has_waiting,
-            at_tick(NAME, out.now()),
+            out.at(NAME),
             "{request}: others wait for a line that nothing is done to"
         );
         self.begin(packet, request, out);
@@ -145,10 +142,7 @@ impl Directory {
         out.receive(packet);
         let Message { line, cache: own, .. } = request;
         let MessageKind::LineCall { writes } = request.kind else {
-            broken(
-                at_tick(NAME, out.now()),
-                format_args!("{request}: only requests open transactions"),
-            )
+            broken(out.at(NAME), format_args!("{request}: only requests open transactions"))
         };
         let wants_line = !self.lines.is_shared_by(line, own);
         let transaction = Transaction { request, writes, wants_line, pending: 0, source: own };
@@ -169,11 +163,7 @@ impl Directory {
         served.pending = 1;
         let request = served.request;
         let is_unshared = self.lines.sharer_from(request.line, 0).is_none();
-        invariant!(
-            is_unshared,
-            at_tick(NAME, out.now()),
-            "{request}: a line without owner has sharers"
-        );
+        invariant!(is_unshared, out.at(NAME), "{request}: a line without owner has sharers");
         self.counts.memory_reads += 1;
         out.schedule(CoherentEvent::MemoryRead(request.line), self.layout.timing.memory);
     }
@@ -208,7 +198,7 @@ impl Directory {
         let has_line = self.lines.is_shared_by(message.line, message.cache);
         invariant!(
             has_line != writes,
-            at_tick(NAME, out.now()),
+            out.at(NAME),
             "{message}: the cache has the line: {has_line}"
         );
         let source = (message.kind == MessageKind::Data).then_some(message.cache);
@@ -222,7 +212,7 @@ impl Directory {
         let served = self.transactions.get_mut(transaction);
         invariant!(
             served.pending > 0,
-            at_tick(NAME, out.now()),
+            out.at(NAME),
             "{}: an answer that it does not wait for",
             served.request
         );
@@ -256,7 +246,7 @@ impl Directory {
         let is_safe = !exclusive || self.lines.are_within(line, (own, own + 1));
         invariant!(
             is_safe,
-            at_tick(NAME, out.now()),
+            out.at(NAME),
             "{request}: other caches have a line that this one is to write"
         );
         let known = self.lines.get_mut(line);

@@ -4,7 +4,7 @@ use crate::coherent::layout::CoherentLayout;
 use crate::coherent::message::{Message, Parcel};
 use crate::coherent::network::{Network, PacketProgress};
 use crate::coherent::slab::{Slab, SlabQueue};
-use crate::moment::at_tick;
+use crate::moment::{ComponentTime, at_tick};
 use crate::wheel::Wheel;
 use seatmap_data::invariant;
 use std::sync::Arc;
@@ -94,6 +94,11 @@ impl Outbox {
     #[inline]
     pub fn now(&self) -> u64 {
         self.queue.now()
+    }
+
+    /// A component at this time, for the message of a broken invariant.
+    pub fn at(&self, component: &'static str) -> ComponentTime<&'static str> {
+        at_tick(component, self.now())
     }
 
     pub fn events(&self) -> u64 {
