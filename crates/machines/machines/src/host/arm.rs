@@ -1,63 +1,9 @@
 //! The names of Arm's processors, because `/proc/cpuinfo` only has the numbers of implementer and
 //! part.
 
-/// Implementers by the number of `MIDR_EL1`, bits 24 to 31 (Arm ARM, D19.2.117).
-const IMPLEMENTERS: [(&str, &str); 9] = [
-    ("0x41", "Arm"),
-    ("0x42", "Broadcom"),
-    ("0x43", "Cavium"),
-    ("0x46", "Fujitsu"),
-    ("0x48", "HiSilicon"),
-    ("0x4e", "NVIDIA"),
-    ("0x51", "Qualcomm"),
-    ("0x61", "Apple"),
-    ("0xc0", "Ampere"),
-];
-
-/// Parts by implementer and number, with Linux's names (`arch/arm64/include/asm/cputype.h`).
-const PARTS: [(&str, &str, &str); 41] = [
-    ("0x41", "0xd03", "Cortex-A53"),
-    ("0x41", "0xd04", "Cortex-A35"),
-    ("0x41", "0xd05", "Cortex-A55"),
-    ("0x41", "0xd07", "Cortex-A57"),
-    ("0x41", "0xd08", "Cortex-A72"),
-    ("0x41", "0xd09", "Cortex-A73"),
-    ("0x41", "0xd0a", "Cortex-A75"),
-    ("0x41", "0xd0b", "Cortex-A76"),
-    ("0x41", "0xd0c", "Neoverse-N1"),
-    ("0x41", "0xd0d", "Cortex-A77"),
-    ("0x41", "0xd0e", "Cortex-A76AE"),
-    ("0x41", "0xd40", "Neoverse-V1"),
-    ("0x41", "0xd41", "Cortex-A78"),
-    ("0x41", "0xd42", "Cortex-A78AE"),
-    ("0x41", "0xd44", "Cortex-X1"),
-    ("0x41", "0xd46", "Cortex-A510"),
-    ("0x41", "0xd47", "Cortex-A710"),
-    ("0x41", "0xd48", "Cortex-X2"),
-    ("0x41", "0xd49", "Neoverse-N2"),
-    ("0x41", "0xd4b", "Cortex-A78C"),
-    ("0x41", "0xd4c", "Cortex-X1C"),
-    ("0x41", "0xd4d", "Cortex-A715"),
-    ("0x41", "0xd4e", "Cortex-X3"),
-    ("0x41", "0xd4f", "Neoverse-V2"),
-    ("0x41", "0xd80", "Cortex-A520"),
-    ("0x41", "0xd81", "Cortex-A720"),
-    ("0x41", "0xd82", "Cortex-X4"),
-    ("0x41", "0xd84", "Neoverse-V3"),
-    ("0x41", "0xd85", "Cortex-X925"),
-    ("0x41", "0xd87", "Cortex-A725"),
-    ("0x41", "0xd8e", "Neoverse-N3"),
-    ("0x42", "0x516", "ThunderX2"),
-    ("0x43", "0x0a1", "ThunderX"),
-    ("0x43", "0x0af", "ThunderX2"),
-    ("0x46", "0x001", "A64FX"),
-    ("0x48", "0xd01", "TaiShan v110"),
-    ("0x4e", "0x004", "Carmel"),
-    ("0x51", "0x001", "Oryon"),
-    ("0x51", "0xc00", "Falkor"),
-    ("0xc0", "0xac3", "Ampere-1"),
-    ("0xc0", "0xac4", "Ampere-1A"),
-];
+/// Implementer, part and name, with Linux's names (`arch/arm64/include/asm/cputype.h`). The part
+/// `-` is the implementer, by the number of `MIDR_EL1`, bits 24 to 31 (Arm ARM, D19.2.117).
+const NAMES: &str = include_str!("arm.txt");
 
 const AND: &str = " + ";
 
@@ -80,13 +26,16 @@ pub fn model(cpuinfo: &str) -> Option<String> {
 }
 
 fn kind(implementer: &str, part: &str) -> String {
-    let maker = IMPLEMENTERS.iter().find(|(number, _)| *number == implementer);
-    let known = PARTS.iter().find(|known| (known.0, known.1) == (implementer, part));
-    match (maker, known) {
-        (Some((_, maker)), Some((_, _, name))) => format!("{maker} {name}"),
-        (Some((_, maker)), None) => format!("{maker} part {part}"),
+    match (name(implementer, "-"), name(implementer, part)) {
+        (Some(maker), Some(name)) => format!("{maker} {name}"),
+        (Some(maker), None) => format!("{maker} part {part}"),
         _ => format!("Arm implementer {implementer} part {part}"),
     }
+}
+
+fn name(implementer: &str, part: &str) -> Option<&'static str> {
+    let numbers = format!("{implementer} {part} ");
+    NAMES.lines().find_map(|line| line.strip_prefix(&numbers))
 }
 
 /// Whether one of two models can be the other with all cores of a kind offline.
@@ -125,9 +74,14 @@ mod tests {
 
     #[test]
     fn every_part_has_an_implementer_and_one_name() {
-        for (at, part) in PARTS.iter().enumerate() {
-            assert!(IMPLEMENTERS.iter().any(|(number, _)| *number == part.0), "{part:?}");
-            assert!(PARTS[..at].iter().all(|other| (other.0, other.1) != (part.0, part.1)));
+        let mut met = std::collections::HashSet::new();
+        for line in NAMES.lines() {
+            let [implementer, part, _] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+                panic!("{line}: it has no name")
+            };
+            assert!(name(implementer, "-").is_some(), "{line}");
+            assert!(met.insert((implementer, part)), "{line}: it has another name");
         }
+        assert_eq!(met.len(), 50);
     }
 }
