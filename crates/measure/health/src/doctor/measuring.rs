@@ -4,7 +4,7 @@ use crate::doctor::diagnosis::{fix, info, no, ok};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
 use seatmap_cell::standing;
 use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::statistics::words::{agreeing, counted, joined};
 use seatmap_launch::count::CpuCount;
 use seatmap_machines::host::clock::CounterFlaw;
 use seatmap_machines::host::{HostClock, environment};
@@ -217,8 +217,7 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let remedy = if closed.is_empty() {
         let raise =
             |low: &&GroupQuota| quota::raise(&low.file, low.period_us, low.unit.as_deref(), cpus);
-        let commands: Vec<String> = low.iter().map(raise).collect();
-        Remedy::new(DoctorRemedyKind::RaiseQuota, commands.join("; "))
+        Remedy::new(DoctorRemedyKind::RaiseQuota, joined(low.iter().map(raise), "; "))
     } else {
         let closed = closed.join(" and ");
         Remedy::ask(&Root::new("/"), &format!("raise the quota of the control group {closed}"))

@@ -4,6 +4,7 @@
 //! kernel's command line has this effect after the next start. Everything else is advice. A test
 //! executes each.
 
+use seatmap_data::statistics::words::joined;
 use seatmap_os::Root;
 use seatmap_os::mounts::is_read_only;
 use seatmap_os::rights;
@@ -93,9 +94,8 @@ impl Remedy {
         if paths.iter().any(|path| is_read_only(root, path)) {
             return Remedy::ask(root, &format!("write {value} to {}", paths.join(" and ")));
         }
-        let commands: Vec<String> =
-            paths.iter().map(|path| format!("echo {value} > {path}")).collect();
-        Remedy::new(kind, commands.join("; "))
+        let commands = paths.iter().map(|path| format!("echo {value} > {path}"));
+        Remedy::new(kind, joined(commands, "; "))
     }
 
     pub(crate) fn write_matching(

@@ -2,7 +2,7 @@
 
 use crate::doctor::diagnosis::{fix, info, ok};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::statistics::words::{agreeing, joined};
 use seatmap_os::CpuSet;
 use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::root::Root;
@@ -78,9 +78,8 @@ fn fair_server(root: &Root, kernel: &SchedulerSettings) -> Diagnosis {
         "active on {}, which {has} no tick: it interrupts real-time threads there",
         active.named()
     );
-    let words: Vec<String> = active.iter().map(|cpu| cpu.to_string()).collect();
-    let remedy =
-        format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words.join(" "));
+    let cpus = joined(active.iter(), " ");
+    let remedy = format!("for cpu in {cpus}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done");
     fix(subject, found, Remedy::new(DoctorRemedyKind::StopFairServer, remedy))
 }
 

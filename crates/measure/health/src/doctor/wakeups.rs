@@ -8,7 +8,7 @@ use crate::doctor::isolation::core_of;
 use crate::doctor::{Diagnosis, Remedy};
 use seatmap_data::document::with_causes;
 use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::figure;
+use seatmap_data::statistics::words::{figure, joined};
 use seatmap_data::statistics::{Summary, summarise};
 use seatmap_machines::host::{HostWakeups, WakeupError, environment};
 use seatmap_os::idle::IdleSettings;
@@ -133,10 +133,9 @@ fn ways(idle: &IdleSettings, hypervisor: Option<&str>) -> String {
         "{NEVER_HALT} on the kernel's command line (idle CPUs never halt: most power, and in a \
          guest all of their time on the host)"
     );
-    let ways: Vec<&str> = ways.into_iter().chain([never.as_str()]).collect();
     format!(
         "faster wakeups have a price: {}; now the idle driver is {driver}, its governor {governor}",
-        ways.join("; or ")
+        joined(ways.into_iter().chain([&*never]), "; or ")
     )
 }
 

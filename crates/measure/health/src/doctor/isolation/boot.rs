@@ -4,6 +4,7 @@ use super::backend::IsolationBackend;
 use super::irqs::Irqs;
 use crate::doctor::diagnosis::{boot, info, no, ok};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::{CpuSet, Root, isolated};
 
 /// It keeps the time for all others and always accepts interrupts (`tick_nohz_init`,
@@ -181,8 +182,8 @@ impl<'a> Isolcpus<'a> {
 
     fn with(&self, flags: &[&str], cpus: &CpuSet) -> String {
         let new = flags.iter().filter(|flag| !self.flags.contains(flag));
-        let flags: Vec<&str> = self.flags.iter().chain(new).copied().collect();
-        format!("isolcpus={},{}", flags.join(","), self.cpus.with(cpus))
+        let flags = joined(self.flags.iter().chain(new), ",");
+        format!("isolcpus={flags},{}", self.cpus.with(cpus))
     }
 }
 

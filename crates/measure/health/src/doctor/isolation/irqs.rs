@@ -3,6 +3,7 @@
 use crate::doctor::diagnosis::{info, no, ok};
 use crate::doctor::{Diagnosis, Remedy};
 use seatmap_cell::settings_lock::SettingsLock;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::{CpuSet, Root, irq, rights};
 use std::io;
 
@@ -90,15 +91,13 @@ impl Irqs {
             return ok(subject, found);
         }
         let named = self.unmovable.iter().take(NAMED);
-        let named: Vec<String> =
-            named.map(|irq| format!("{} ({})", irq.name, irq.cpus.named())).collect();
         let more = self.unmovable.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let found = format!(
             "{} can be moved, {} cannot: {}{more}",
             self.movable,
             self.unmovable.len(),
-            named.join(", ")
+            joined(named.map(|irq| format!("{} ({})", irq.name, irq.cpus.named())), ", ")
         );
         let remedy = "choose CPUs without them, or give the device fewer queues (ethtool -L)";
         no(subject, found, remedy)

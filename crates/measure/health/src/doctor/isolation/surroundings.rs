@@ -4,7 +4,7 @@ use crate::doctor::diagnosis::{fix, info, no, ok};
 use crate::doctor::measuring::{NO_CORES, switches};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
 use seatmap_data::machine::{Pu, Topology};
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::statistics::words::{agreeing, joined};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuList, CpuSet, Root, Tid, rights, task, visibility};
 
@@ -100,7 +100,7 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
     let command = if has_systemd {
         format!("systemctl stop {}", names.join(" "))
     } else {
-        format!("kill {}", names.into_iter().flat_map(pids).collect::<Vec<_>>().join(" "))
+        format!("kill {}", joined(names.into_iter().flat_map(pids), " "))
     };
     fix(subject, found, Remedy::new(DoctorRemedyKind::StopDaemon, command))
 }
