@@ -1,13 +1,12 @@
 //! Measures a pair from one side: round trips, gaps and rates.
 
-use crate::cluster::{ConnectionEnd, Trip};
+use crate::cluster::{NodePair, Trip};
 use crate::echo::{EndCounters, LARGEST, PairEnds, SILENCE, clock_ns};
 use crate::handshake::{ConnectionPurpose, HandshakeError, call};
 use crate::seat::TripPinning;
 use crate::secret::Secret;
 use crate::wire::{self, RankConnection, receive};
 use seatmap_data::statistics::{greatest, median, quantile, summarise};
-use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -41,17 +40,6 @@ const MOST_MESSAGES: u32 = 1 << 12;
 /// The readings of the other clock with the shortest trips count (Cristian 1989).
 const CLOCKS: usize = 12;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PairFigures {
-    pub trips: Vec<Trip>,
-    pub rate_mbps: [f64; 2],
-    pub gap_ns: [f64; 2],
-    pub retransmits: [u64; 2],
-    pub segments: [u64; 2],
-    pub clock_offset_ns: f64,
-    pub ends: [ConnectionEnd; 2],
-}
-
 #[derive(Clone, Copy, Debug)]
 pub struct RankRoute<'a> {
     pub ends: PairEnds,
@@ -60,12 +48,12 @@ pub struct RankRoute<'a> {
 }
 
 /// Each size takes about `time`. A silent node is given up well before `limit` and a slow
-/// connection at `limit`, so rank 0 does not blame this node.
+/// connection at `limit`, so rank 0 does not blame this node. The nodes of the figures are ranks.
 ///
 /// # Errors
 ///
 /// The step that failed, and why.
-pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<PairFigures, String> {
+pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<NodePair, String> {
     let mut line = Line::open(way, limit).map_err(tried("the connection request", limit))?;
     let mut seat = TripPinning::new();
     let before = line.accounts(limit)?;
@@ -96,13 +84,21 @@ pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<Pair
         line.rate(Line::there, least).map_err(streams)?,
         line.rate(Line::back, least).map_err(streams)?,
     ];
-    let clock_offset_ns =
-        line.clock_offset_ns().map_err(tried("the request for its clock", limit))?;
+    let offset_ns = line.clock_offset_ns().map_err(tried("the request for its clock", limit))?;
     let after = line.accounts(limit)?;
     let ends = [0, 1].map(|end| after[end].end(&before[end]));
-    let retransmits = trips_only.each_ref().map(|own| own.resent);
-    let segments = trips_only.each_ref().map(|own| own.sent);
-    Ok(PairFigures { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
+    Ok(NodePair {
+        nodes: [way.ends.from, way.ends.to],
+        trips,
+        rate_mbps,
+        gap_ns,
+        retransmits: trips_only.each_ref().map(|own| own.resent),
+        segments: trips_only.each_ref().map(|own| own.sent),
+        clock_offset_ns: Some(offset_ns),
+        mtu_bytes: ends[0].mtu_bytes,
+        ends: Some(ends),
+        beside: None,
+    })
 }
 
 fn tried(what: &str, limit: Duration) -> impl Fn(io::Error) -> String {
@@ -362,10 +358,10 @@ mod tests {
         assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));
         assert!(
             found.segments.iter().all(|sent| *sent > 100)
-                && found.ends.iter().all(|end| end.mtu_bytes > Some(1000)),
+                && found.ends.as_ref().unwrap().iter().all(|end| end.mtu_bytes > Some(1000)),
             "{found:?}"
         );
-        assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
+        assert!(found.clock_offset_ns.unwrap().abs() < 1e9, "{found:?}");
     }
 
     #[test]

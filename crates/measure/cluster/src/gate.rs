@@ -126,7 +126,7 @@ fn is_of_the_caller(error: &io::Error) -> bool {
 
 /// Each text once.
 #[derive(Debug, Default)]
-pub struct Refusals(Vec<String>);
+pub struct Refusals(pub Vec<String>);
 
 impl Refusals {
     const MOST: usize = 3;
@@ -135,10 +135,6 @@ impl Refusals {
         if self.0.len() < Self::MOST && !self.0.contains(&why) {
             self.0.push(why);
         }
-    }
-
-    pub fn into_words(self) -> Vec<String> {
-        self.0
     }
 }
 
@@ -191,6 +187,6 @@ mod tests {
         let mut refusals = Refusals::default();
         (0..100).for_each(|at| refusals.push(format!("{}", at / 40)));
         (0..100).for_each(|at| refusals.push(format!("{at}")));
-        assert_eq!(refusals.into_words(), ["0", "1", "2"]);
+        assert_eq!(refusals.0, ["0", "1", "2"]);
     }
 }

@@ -9,8 +9,7 @@ mod looking;
 
 use crate::choice::{self, CHOSEN_BY};
 use crate::cluster::{Cluster, FORMAT, LoadedStreams, Missing, Node, NodePair, Stream};
-use crate::drive::PairFigures;
-use crate::gate::{Gate, Refusals};
+use crate::gate::Refusals;
 use crate::handshake::{Called, ConnectionPurpose};
 use crate::judge::unreachable;
 use crate::launcher::Rank;
@@ -111,9 +110,7 @@ fn gather(
     timeout: Duration,
     progress: &mut dyn FnMut(ClusterProgress),
 ) -> Result<Vec<Member>, ClusterMeasureError> {
-    let ports = host.ports().map_err(RankError::Own)?;
-    let mut gate =
-        Gate::new(ports, &host.secret, ConnectionPurpose::Measurement).map_err(RankError::Own)?;
+    let mut gate = host.gate(ConnectionPurpose::Measurement).map_err(RankError::Own)?;
     let mut members = BTreeMap::new();
     let mut refused = Refusals::default();
     let begun = Instant::now();
@@ -168,7 +165,7 @@ fn absent(
 ) -> ClusterMeasureError {
     let missing: Vec<u32> =
         (0..rank.size).filter(|each| !members.contains_key(each)).map(|each| each as u32).collect();
-    let refused = refused.into_words().iter().map(|why| format!("; {why}")).collect();
+    let refused = refused.0.iter().map(|why| format!("; {why}")).collect();
     let absent = CpuList(missing).to_string();
     ClusterMeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, refused }
 }
@@ -352,7 +349,7 @@ impl<'a> Lead<'a> {
             |to, limit_ms| RankInstruction::Pair { to, trips_ms, limit_ms },
             |cluster, nodes, reply| {
                 let RankReply::Pair(found) = reply else { return false };
-                cluster.pairs.push(pair(nodes, *found));
+                cluster.pairs.push(NodePair { nodes, ..*found });
                 true
             },
         );
@@ -412,21 +409,6 @@ impl<'a> Lead<'a> {
             // It may have ended.
             let _ = send(&mut member.stream, &RankInstruction::End);
         }
-    }
-}
-
-fn pair(nodes: [usize; 2], found: PairFigures) -> NodePair {
-    NodePair {
-        nodes,
-        trips: found.trips,
-        rate_mbps: found.rate_mbps,
-        gap_ns: found.gap_ns,
-        retransmits: found.retransmits,
-        segments: found.segments,
-        clock_offset_ns: Some(found.clock_offset_ns),
-        mtu_bytes: found.ends[0].mtu_bytes,
-        ends: Some(found.ends),
-        beside: None,
     }
 }
 

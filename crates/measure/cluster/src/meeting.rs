@@ -5,12 +5,14 @@
 //! secret from elsewhere. Rank 0 opens only that address, or all if the host's name means loopback
 //! here.
 
-use crate::handshake::HandshakeError;
+use crate::gate::Gate;
+use crate::handshake::{ConnectionPurpose, HandshakeError};
 use crate::launcher::Rank;
 use crate::secret::{Secret, SecretError};
 use seatmap_data::document::{Blame, json_problem};
 use seatmap_os::trusted::{self, TrustError};
 use seatmap_os::whole_file::folder_of;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -110,8 +112,9 @@ impl MeetingHost {
         Ok(SocketAddr::new(ip.unwrap_or(Ipv4Addr::LOCALHOST.into()), first.port()))
     }
 
-    pub fn ports(&self) -> io::Result<Vec<TcpListener>> {
-        self.listeners.iter().map(TcpListener::try_clone).collect()
+    pub fn gate<T: DeserializeOwned>(&self, purpose: ConnectionPurpose) -> io::Result<Gate<T>> {
+        let ports: io::Result<_> = self.listeners.iter().map(TcpListener::try_clone).collect();
+        Gate::new(ports?, &self.secret, purpose)
     }
 }
 

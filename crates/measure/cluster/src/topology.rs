@@ -7,13 +7,10 @@ use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{counted, joined};
 use std::collections::BTreeMap;
 
-/// Why a cluster cannot be described.
+/// The name of a node has a special meaning in the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadName {
-    /// The name has a special meaning in the file.
-    #[error("'{0}' is not a host name; use letters, digits, dots and dashes")]
-    Host(String),
-}
+#[error("'{0}' is not a host name; use letters, digits, dots and dashes")]
+pub struct BadName(String);
 
 /// Writes `topology.conf`.
 ///
@@ -64,7 +61,7 @@ fn is_good(name: &str) -> bool {
 
 fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
     if let Some(node) = cluster.nodes.iter().find(|node| !is_good(&node.name)) {
-        return Err(BadName::Host(node.name.clone()));
+        return Err(BadName(node.name.clone()));
     }
     let names = cluster.nodes.iter().map(|node| node.name.as_str());
     let groups = grouped(cluster.group_of().into_iter().zip(names));
@@ -157,6 +154,6 @@ mod tests {
     #[test]
     fn host_name_cannot_inject_a_line() {
         let cluster = cluster(&["n0\nSwitchName=x"], vec![]);
-        assert_eq!(conf(&cluster), Err(BadName::Host("n0\nSwitchName=x".to_owned())));
+        assert_eq!(conf(&cluster), Err(BadName("n0\nSwitchName=x".to_owned())));
     }
 }

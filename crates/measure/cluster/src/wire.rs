@@ -20,7 +20,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Ranks with another version are refused with an error that names it.
-pub const PROTOCOL: &str = concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
+pub const PROTOCOL: &str = concat!("seatmap-cluster-wire/4 of seatmap ", env!("CARGO_PKG_VERSION"));
 
 /// A rank is lost after this: a dead computer does not close its connections.
 pub const GONE: Duration = Duration::from_secs(60);

@@ -1,6 +1,7 @@
 //! A rank that follows rank 0.
 
-use crate::drive::{PairFigures, RankRoute, drive, stream as send_for};
+use crate::cluster::NodePair;
+use crate::drive::{RankRoute, drive, stream as send_for};
 use crate::echo::{PairEnds, serve};
 use crate::facts::NodeConfiguration;
 use crate::handshake::{ConnectionPurpose, PATIENCE, call};
@@ -90,7 +91,7 @@ pub enum RankInstruction {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum RankReply {
     Profile(Option<Box<Profile>>),
-    Pair(Box<PairFigures>),
+    Pair(Box<NodePair>),
     /// In Mbit/s.
     Rate(f64),
     Mpi(String),

@@ -206,13 +206,13 @@ fn version_mismatch_is_reported_on_both_sides() {
     };
     assert!(message(&mut line).contains(concat!("of seatmap ", env!("CARGO_PKG_VERSION"))));
     let claim =
-        r#"{"protocol":"seatmap-cluster-wire/3 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
+        r#"{"protocol":"seatmap-cluster-wire/4 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
     line.write_all(&(claim.len() as u32).to_be_bytes()).unwrap();
     line.write_all(claim.as_bytes()).unwrap();
     let told = message(&mut line);
-    assert!(told.contains(r#""protocol":"seatmap-cluster-wire/3 of seatmap "#), "{told}");
+    assert!(told.contains(r#""protocol":"seatmap-cluster-wire/4 of seatmap "#), "{told}");
     let (code, told) = ended(first);
-    let words = "the other rank uses seatmap-cluster-wire/3 of seatmap 0.0.1";
+    let words = "the other rank uses seatmap-cluster-wire/4 of seatmap 0.0.1";
     assert!(
         code == Some(1) && told.contains(words) && told.contains("use one version on all nodes"),
         "{told}"

@@ -73,9 +73,7 @@ pub fn lead(
     look: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<SpreadOutcome, SpreadError> {
     let host = meet.meeting.open(rank, meet.secret.clone()).map_err(RankError::from)?;
-    let ports = host.ports().map_err(RankError::Own)?;
-    let mut gate =
-        Gate::new(ports, &host.secret, ConnectionPurpose::Spread).map_err(RankError::Own)?;
+    let mut gate = host.gate(ConnectionPurpose::Spread).map_err(RankError::Own)?;
     let board = Board::new(parts.len());
     std::thread::scope(|scope| {
         let (sender, events) = channel();
@@ -260,7 +258,7 @@ impl Lead<'_, '_> {
 
     fn outcome(self, is_whole: bool) -> SpreadOutcome {
         let done = self.members.into_values().map(|member| (member.node, member.done)).collect();
-        SpreadOutcome { is_whole, done, lost: self.lost, refused: self.refusals.into_words() }
+        SpreadOutcome { is_whole, done, lost: self.lost, refused: self.refusals.0 }
     }
 }
 
