@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::{input, output};
-use seatmap_data::document::shell_escaped;
+use seatmap_data::document::{json_problem, shell_escaped};
 use seatmap_data::machine::import as machine_import;
 use seatmap_data::pattern::qaplib::{Instance, Which};
 use seatmap_data::pattern::{Pattern, generate, import, loads};
@@ -85,7 +85,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
         loads::read(&text).map_err(|error| CliError::at(path, error))?
     } else {
         loads::read(typed)
-            .map_err(|error| CliError::input(format!("--load {typed}: {}", error.problem)))?
+            .map_err(|error| CliError::input(format!("--load {typed}: {}", json_problem(error))))?
     };
     let given = loads.len();
     let tasks = pattern.tasks;

@@ -14,7 +14,7 @@
 //! | [`with_causes`] | an error and its causes on one line |
 //! | [`Blame`] | whether the input or the work caused an error |
 //! | [`parser_message`] | a parser's message on one line, with control characters escaped |
-//! | [`json_problem`] | the mistake in one line of JSON |
+//! | [`json_problem`] | the mistake in one line of a document |
 //! | [`printed_number`] | a number as programs print it |
 //! | [`rounded_ns`] | a time as documents keep it |
 //! | [`decimal_number`], [`whole_number`] | a number from a file, of digits only |
@@ -41,6 +41,7 @@ pub use aligned::{left_aligned, right_aligned};
 pub use blame::Blame;
 pub use bounded::{MOST_TEXT_BYTES, Outline, from_json, too_long};
 pub use causes::with_causes;
+pub(crate) use error::plain_text;
 pub use error::{Checked, DocumentError, inconsistent, json_problem, parser_message};
 pub use hash::content_hash;
 pub use json::written;

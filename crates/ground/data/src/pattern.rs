@@ -22,4 +22,3 @@ mod words;
 pub use edge::Edge;
 pub use generate::{SpecError, generate};
 pub use graph::{Outsider, Pattern, PatternObservation};
-pub use words::NumbersError;

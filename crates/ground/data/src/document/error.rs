@@ -27,6 +27,27 @@ pub enum DocumentError {
     Inconsistent(String),
 }
 
+impl DocumentError {
+    pub(crate) fn at(position: Position, problem: impl Into<String>) -> Self {
+        DocumentError::Syntax { position, problem: problem.into() }
+    }
+
+    pub(crate) fn empty() -> Self {
+        DocumentError::Inconsistent("the file is empty; create it again".to_owned())
+    }
+}
+
+/// A text in UTF-8, without a byte-order mark, which some editors write.
+pub(crate) fn plain_text(bytes: &[u8]) -> Result<&str, DocumentError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // As in compressed files and UTF-16 exports.
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let problem = "this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text";
+        DocumentError::at(Position::of(bytes, error.valid_up_to()), problem)
+    })?;
+    if text.trim().is_empty() { Err(DocumentError::empty()) } else { Ok(text) }
+}
+
 impl From<serde_json::Error> for DocumentError {
     fn from(error: serde_json::Error) -> Self {
         // The parser ends its words with the position, which has separate fields here.
@@ -56,8 +77,8 @@ pub fn parser_message(message: &str) -> String {
 }
 
 /// The mistake in a text of one line, whose number the caller knows.
-pub fn json_problem(error: serde_json::Error) -> String {
-    match DocumentError::from(error) {
+pub fn json_problem(error: impl Into<DocumentError>) -> String {
+    match error.into() {
         DocumentError::Syntax { problem, .. } => problem,
         other => other.to_string(),
     }

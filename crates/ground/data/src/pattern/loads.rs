@@ -1,32 +1,31 @@
 //! The loads of tasks as users write them.
 
-use crate::document::decimal_number;
+use crate::document::{DocumentError, decimal_number};
 use crate::pattern::edge::{MAX_AMOUNT, is_amount};
-use crate::pattern::words::{NumbersError, quoted, words};
+use crate::pattern::words::{quoted, words};
 
 /// The loads in a text: numbers between commas or spaces, such as `4,1,1,1`. A `#` begins a
 /// comment.
 ///
 /// # Errors
-/// [`NumbersError`] with the first invalid word.
+/// [`DocumentError::Syntax`] with the first invalid word.
 ///
 /// ```
 /// # use seatmap_data::pattern::loads;
 /// assert_eq!(loads::read("4, 1 1 # the first does most\n0.5").unwrap(), [4.0, 1.0, 1.0, 0.5]);
 /// ```
-pub fn read(text: &str) -> Result<Vec<f64>, NumbersError> {
+pub fn read(text: &str) -> Result<Vec<f64>, DocumentError> {
     let kept = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     // A comma becomes a blank, so words keep their positions.
     let plain: String = kept.map(|line| line.replace(',', " ") + "\n").collect();
     words(&plain)
         .map(|(place, word)| {
             let load = decimal_number(word).filter(|load| is_amount(*load));
-            load.ok_or_else(|| NumbersError {
-                place,
-                problem: format!(
-                    "{} is not a load; write a number between 0 and {MAX_AMOUNT:e}",
-                    quoted(word)
-                ),
+            load.ok_or_else(|| {
+                let word = quoted(word);
+                let problem =
+                    format!("{word} is not a load; write a number between 0 and {MAX_AMOUNT:e}");
+                DocumentError::at(place, problem)
             })
         })
         .collect()

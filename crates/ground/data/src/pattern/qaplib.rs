@@ -1,8 +1,8 @@
 //! QAPLIB's `.dat` files (Burkard, Karisch & Rendl 1997).
 
-use crate::document::{Position, decimal_number, whole_number};
+use crate::document::{DocumentError, Position, decimal_number, whole_number};
 use crate::pattern::edge::{MAX_AMOUNT, is_amount};
-use crate::pattern::words::{NumbersError, quoted, words};
+use crate::pattern::words::{quoted, words};
 use crate::pattern::{Edge, Pattern};
 use crate::statistics::words::counted;
 
@@ -34,21 +34,24 @@ impl Instance {
     /// Reads n and the two matrices; line breaks mean nothing.
     ///
     /// # Errors
-    /// [`NumbersError`] with the position of missing, superfluous or invalid text.
-    pub fn read(text: &str) -> Result<Self, NumbersError> {
+    /// [`DocumentError::Syntax`] with the position of missing, superfluous or invalid text.
+    pub fn read(text: &str) -> Result<Self, DocumentError> {
         let mut words = words(text);
         let Some((place, word)) = words.next() else {
-            return Err(wrong(Position::end(text), "the file is empty"));
+            return Err(DocumentError::at(Position::end(text), "the file is empty"));
         };
         let size = whole_number::<usize>(word).filter(|n| (1..=MAX_SIZE).contains(n));
         let n = size.ok_or_else(|| {
-            wrong(place, format!("the size {} is not between 1 and {MAX_SIZE}", quoted(word)))
+            DocumentError::at(
+                place,
+                format!("the size {} is not between 1 and {MAX_SIZE}", quoted(word)),
+            )
         })?;
         let whole = 2 * n * n;
         let mut numbers = Vec::new();
         for (place, word) in words {
             if numbers.len() == whole {
-                return Err(wrong(
+                return Err(DocumentError::at(
                     place,
                     format!(
                         "two {n} x {n} matrices need {whole}, but the file has more",
@@ -60,7 +63,10 @@ impl Instance {
             let number = decimal_number(word.strip_suffix(',').unwrap_or(word));
             let number = number.filter(|number| is_amount(number.abs()));
             numbers.push(number.ok_or_else(|| {
-                wrong(place, format!("{} is not a number up to {MAX_AMOUNT:e}", quoted(word)))
+                DocumentError::at(
+                    place,
+                    format!("{} is not a number up to {MAX_AMOUNT:e}", quoted(word)),
+                )
             })?);
         }
         if numbers.len() < whole {
@@ -69,7 +75,7 @@ impl Instance {
                 "two {n} x {n} matrices need {whole}, but the file has {got}",
                 whole = counted(whole, "number")
             );
-            return Err(wrong(Position::end(text), problem));
+            return Err(DocumentError::at(Position::end(text), problem));
         }
         let b = numbers.split_off(n * n);
         Ok(Instance { n, a: numbers, b })
@@ -78,25 +84,21 @@ impl Instance {
     /// One of the matrices as a pattern, without the diagonal.
     ///
     /// # Errors
-    /// [`NumbersError`] for a negative flow.
-    pub fn pattern(&self, which: Which, name: &str) -> Result<Pattern, NumbersError> {
+    /// [`DocumentError::Syntax`] for a negative flow.
+    pub fn pattern(&self, which: Which, name: &str) -> Result<Pattern, DocumentError> {
         let cells = match which {
             Which::First => &self.a,
             Which::Second => &self.b,
         };
         if let Some(flow) = cells.iter().find(|flow| **flow < 0.0) {
             let problem = format!("the flow {flow} is negative; take the other matrix");
-            return Err(wrong(Position { line: 1, column: 1 }, problem));
+            return Err(DocumentError::at(Position { line: 1, column: 1 }, problem));
         }
         let cells = cells.iter().enumerate().map(|(at, bytes)| (at / self.n, at % self.n, *bytes));
         let edges = cells.filter(|(from, to, bytes)| from != to && *bytes > 0.0);
         let edges = edges.map(|(from, to, bytes)| Edge { from, to, bytes, messages: 1.0 });
         Ok(Pattern::gathered(name, self.n, edges))
     }
-}
-
-fn wrong(place: Position, problem: impl Into<String>) -> NumbersError {
-    NumbersError { place, problem: problem.into() }
 }
 
 #[cfg(test)]

@@ -2,16 +2,6 @@
 
 use crate::document::Position;
 
-/// Why a text of numbers was refused.
-#[derive(Debug, thiserror::Error)]
-#[error("{place}: {problem}")]
-pub struct NumbersError {
-    /// Position of the mistake.
-    pub place: Position,
-    /// Mistake.
-    pub problem: String,
-}
-
 const QUOTED: usize = 24;
 
 pub fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {

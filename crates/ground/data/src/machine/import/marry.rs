@@ -1,7 +1,8 @@
 //! Joins a matrix and a topology of the same machine.
 
-use super::MachineImportError;
+use crate::document::{Checked, inconsistent};
 use crate::machine::{CoreDistance, OriginKind, Profile, Topology};
+use crate::statistics::words::counted;
 
 /// The origin of the PU numbers of a matrix's rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,13 +19,8 @@ pub enum Rows {
 /// PUs. A matrix whose file has PU numbers must have the same ones.
 ///
 /// # Errors
-/// [`MachineImportError::PuCount`] and [`MachineImportError::PuMissing`] if the two are of
-/// different machines; the profile is then unchanged.
-pub fn marry(
-    profile: &mut Profile,
-    mut topology: Topology,
-    rows: Rows,
-) -> Result<(), MachineImportError> {
+/// The two are of different machines; the profile is then unchanged.
+pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Checked {
     topology.pus.sort_by_key(|pu| pu.os);
     // Numbers that only count the rows may be replaced by the topology's.
     let are_numbered = rows == Rows::Numbered && names_no_pus(profile);
@@ -32,11 +28,21 @@ pub fn marry(
         let matrix = distance.pus.len();
         let pus = topology.pus.len();
         if matrix > pus || (matrix < pus && rows == Rows::Numbered) {
-            return Err(MachineImportError::PuCount { matrix, topology: pus });
+            return inconsistent(format!(
+                "the matrix has {}, but the topology has {pus}; use the topology of the same \
+                 machine and cpuset, or name the CPUs of the rows with --cpus LIST",
+                counted(matrix, "PU")
+            ));
         }
         match missing(distance, &topology) {
             Some(_) if are_numbered => distance.pus = topology.os_indices().collect(),
-            Some(os) => return Err(MachineImportError::PuMissing { pus, os }),
+            Some(os) => {
+                return inconsistent(format!(
+                    "PU {os} of the matrix is not in the topology, which has {}; use the topology \
+                     of the same machine and cpuset",
+                    counted(pus, "PU")
+                ));
+            }
             None => {}
         }
     }
@@ -47,16 +53,22 @@ pub fn marry(
 /// Gives the rows of a matrix without names the numbers of these CPUs.
 ///
 /// # Errors
-/// [`MachineImportError::NamedRows`] if the file has no matrix, or has PU numbers;
-/// [`MachineImportError::RowCount`] if it has another number of rows. The profile is then
+/// The file has no matrix, has PU numbers, or has another number of rows. The profile is then
 /// unchanged.
-pub fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), MachineImportError> {
+pub fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Checked {
     let are_unnamed = names_no_pus(profile);
     let Some(distance) = profile.core_distance.as_mut().filter(|_| are_unnamed) else {
-        return Err(MachineImportError::NamedRows);
+        return inconsistent(
+            "the file names its PUs itself; leave out --cpus, which is for core-to-core matrices",
+        );
     };
     if distance.pus.len() != cpus.len() {
-        return Err(MachineImportError::RowCount { matrix: distance.pus.len(), cpus: cpus.len() });
+        return inconsistent(format!(
+            "the matrix has {}, but --cpus names {}; name the CPU of each row, in the order of the \
+             rows",
+            counted(distance.pus.len(), "row"),
+            cpus.len()
+        ));
     }
     distance.pus = cpus.to_vec();
     profile.topology = Topology::unknown(cpus.iter().copied());
@@ -131,12 +143,10 @@ mod tests {
         marry(&mut profile, topology(&[0, 1, 2, 3, 4, 5]), Rows::Named).unwrap();
         assert_eq!(profile.topology.pus.len(), 6);
         profile.check().unwrap();
-        assert!(
-            matches!(name_rows(&mut profile, &[0, 1, 2]), Err(MachineImportError::NamedRows)),
-            "they have names now"
-        );
-        let error = name_rows(&mut matrix(), &[0, 1]).unwrap_err();
-        assert!(matches!(error, MachineImportError::RowCount { matrix: 3, cpus: 2 }), "{error}");
+        let error = name_rows(&mut profile, &[0, 1, 2]).unwrap_err().to_string();
+        assert!(error.starts_with("the file names its PUs itself;"), "{error}");
+        let error = name_rows(&mut matrix(), &[0, 1]).unwrap_err().to_string();
+        assert!(error.starts_with("the matrix has 3 rows, but --cpus names 2;"), "{error}");
     }
 
     #[test]

@@ -23,7 +23,7 @@
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, ImportOptions, Imported, MAX_PUS, MachineImportError, ProfileNote};
-use crate::document::{Position, whole_number};
+use crate::document::{Position, inconsistent, whole_number};
 use crate::machine::{Matrix, Pu, Topology};
 use crate::statistics::words::counted;
 
@@ -43,8 +43,7 @@ const REMEDY: &str = "a .mct file has the line '#NAME #HWCs N #Nodes M SMT K', t
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`MachineImportError::Malformed`], and [`MachineImportError::Frequency`] for an option outside
-/// the accepted range.
+/// [`MachineImportError::Malformed`], or the frequency is outside the accepted range.
 pub(super) fn read(
     text: &str,
     file: File<'_>,
@@ -52,7 +51,10 @@ pub(super) fn read(
 ) -> Result<Imported, MachineImportError> {
     let frequency_hz = options.frequency_hz.unwrap_or(ASSUMED_FREQUENCY_HZ);
     if !FREQUENCIES_HZ.contains(&frequency_hz) {
-        return Err(MachineImportError::Frequency(frequency_hz));
+        inconsistent(format!(
+            "{frequency_hz} Hz is not a clock frequency; give that of the time-stamp counter, such \
+             as 2.8g"
+        ))?;
     }
     let header = Header::read(text)?;
     let ns_per_cycle = 1e9 / frequency_hz;
@@ -264,7 +266,8 @@ mod tests {
         let imported = import(&text(), None).unwrap();
         assert_eq!(imported.profile.origin.source, "box.mct (in cycles; 2.5 GHz assumed)");
         assert_eq!(imported.notes, [ProfileNote::AssumedFrequency { frequency_hz: 2.5e9 }]);
-        assert!(matches!(import(&text(), Some(f64::NAN)), Err(MachineImportError::Frequency(_))));
+        let error = import(&text(), Some(f64::NAN)).unwrap_err().to_string();
+        assert!(error.starts_with("NaN Hz is not a clock frequency;"), "{error}");
     }
 
     #[test]

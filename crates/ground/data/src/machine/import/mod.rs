@@ -33,8 +33,9 @@ use marry::name_rows;
 pub use marry::{Rows, marry};
 pub use note::ProfileNote;
 
-use crate::document::Position;
+use crate::document::{inconsistent, plain_text};
 use crate::machine::{CoreDistance, Description, Matrix, Origin, OriginKind, Profile, Topology};
+use crate::statistics::words::counted;
 use seatmap_os::CpuList;
 
 /// The largest file: room for the matrices of 2,000 PUs in JSON.
@@ -96,7 +97,13 @@ pub fn read_with(
     if let Some(packed) = foreign::packed(bytes) {
         return Err(packed);
     }
-    let text = text_of(bytes)?;
+    if bytes.len() > MAX_FILE_BYTES {
+        inconsistent(format!(
+            "the file has {}, but the limit is {MAX_FILE_BYTES}; import a smaller part of it",
+            counted(bytes.len(), "byte")
+        ))?;
+    }
+    let text = plain_text(bytes)?;
     let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), path: name, date };
     // First, because a foreign output's name could make it look like a known format.
     if let Some(foreign) = foreign::recognised(text) {
@@ -141,18 +148,6 @@ fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), MachineIm
     let is_explained = options.cpus.is_some() || options.topology.is_some();
     imported.notes.retain(|note| !is_explained || !matches!(note, ProfileNote::RowsInOrder { .. }));
     Ok(())
-}
-
-fn text_of(bytes: &[u8]) -> Result<&str, MachineImportError> {
-    if bytes.len() > MAX_FILE_BYTES {
-        return Err(MachineImportError::TooLarge { bytes: bytes.len() });
-    }
-    // Some editors write a byte-order mark.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| MachineImportError::NotText {
-        place: Position::of(bytes, error.valid_up_to()),
-    })?;
-    if text.trim().is_empty() { Err(MachineImportError::Empty) } else { Ok(text) }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,8 @@
 use super::entries::{ImportedEntries, amount};
 use super::error::{FEWER_TASKS, Reading, malformed};
 use super::rows::{CsvField, CsvRow, rows};
-use super::{Imported, PatternImportError, PatternNote};
+use super::{Imported, PatternNote};
+use crate::document::DocumentError;
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::quoted;
 use crate::pattern::{Edge, Pattern};
@@ -62,7 +63,7 @@ enum Tasks {
 /// `Malformed` for a file that is not such a list.
 pub fn read(text: &str, name: &str) -> Reading<Imported> {
     let mut rows = rows(text);
-    let head = rows.next().ok_or(PatternImportError::Empty)??;
+    let head = rows.next().ok_or_else(DocumentError::empty)??;
     let columns = columns(&head)?;
     let mut entries = ImportedEntries::default();
     let mut tasks = Tasks::Open;

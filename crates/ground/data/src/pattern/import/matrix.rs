@@ -7,7 +7,7 @@ use super::entries::{ImportedEntries, amount};
 use super::error::{FEWER_TASKS, Reading, malformed};
 use super::rows::{self, CsvField, CsvRow, rows};
 use super::{Imported, PatternImportError};
-use crate::document::Position;
+use crate::document::{DocumentError, Position};
 use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::quoted;
@@ -65,12 +65,12 @@ pub fn read(text: &str, name: &str) -> Reading<Imported> {
 
 fn shape(text: &str) -> Reading<Shape> {
     let mut rows = rows(text);
-    let first = rows.next().ok_or(PatternImportError::Empty)??;
+    let first = rows.next().ok_or_else(DocumentError::empty)??;
     // The first row may lack the corner; the second is as wide as all others.
     let width = rows.next().transpose()?.map_or(0, |second| second.fields.len());
     let count = rows::count(text);
     let Some((corner, rest)) = first.fields.split_first() else {
-        return Err(PatternImportError::Empty);
+        return Err(DocumentError::empty().into());
     };
     let start = corner.place;
     let none = Shape {

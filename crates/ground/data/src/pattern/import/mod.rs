@@ -36,7 +36,7 @@ mod tests;
 pub use error::PatternImportError;
 pub use note::PatternNote;
 
-use crate::document::Position;
+use crate::document::{inconsistent, plain_text};
 use crate::pattern::Pattern;
 use crate::pattern::qaplib::{Instance, Which};
 
@@ -74,7 +74,12 @@ pub fn read(
     if let Some(foreign) = foreign::recognised(bytes) {
         return Err(foreign);
     }
-    let text = text_of(bytes)?;
+    if bytes.len() > MAX_FILE_BYTES {
+        inconsistent(format!(
+            "the file is above the limit of {MAX_FILE_BYTES} bytes; leave out edges with few bytes"
+        ))?;
+    }
+    let text = plain_text(bytes)?;
     let start = text.trim_start();
     if is_qaplib(start) {
         let instance = Instance::read(text)?;
@@ -95,17 +100,6 @@ pub fn read(
     };
     imported.pattern.check()?;
     Ok(imported)
-}
-
-fn text_of(bytes: &[u8]) -> Result<&str, PatternImportError> {
-    if bytes.len() > MAX_FILE_BYTES {
-        return Err(PatternImportError::TooLarge);
-    }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| PatternImportError::NotText {
-        place: Position::of(bytes, error.valid_up_to()),
-    })?;
-    if text.trim().is_empty() { Err(PatternImportError::Empty) } else { Ok(text) }
 }
 
 fn is_qaplib(start: &str) -> bool {

@@ -9,10 +9,10 @@ const MOST_LCORES: usize = 128;
 /// `--lcores=0@3,1@1 --main-lcore=0` for DPDK's environment layer.
 ///
 /// # Errors
-/// [`PlanExportError::TooMany`] if there are more tasks than lcores.
+/// [`PlanExportError`] if there are more tasks than lcores.
 pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     if plan.placement.len() > MOST_LCORES {
-        return Err(PlanExportError::TooMany { tool: "DPDK", what: "lcores", most: MOST_LCORES });
+        return Err(PlanExportError::too_many("DPDK", "lcores", MOST_LCORES));
     }
     // The main lcore is task 0, which starts the others.
     Ok(format!(

@@ -6,7 +6,7 @@ use crate::plan::Plan;
 /// Shell lines: thread k on the k-th CPU of the list (libgomp's manual, section 4.20).
 ///
 /// # Errors
-/// [`PlanExportError::SinglePus`] if a seat has several PUs.
+/// [`PlanExportError`] if a seat has several PUs.
 pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     PlanExportError::refuse_sets(plan, "GOMP_CPU_AFFINITY")?;
     Ok(environment::lines(plan, &[("GOMP_CPU_AFFINITY", joined(&plan.placement, " "))]))

@@ -11,16 +11,12 @@ const MOST_CPUS: u32 = 1024;
 /// documentation).
 ///
 /// # Errors
-/// [`PlanExportError::TooMany`] if a PU is beyond the masks.
+/// [`PlanExportError`] if a PU is beyond the masks.
 pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     let tasks = plan.placement.len();
     let digits = plan.pus_in_use().last().map_or(1, |last| last + 1);
     if digits > MOST_CPUS {
-        return Err(PlanExportError::TooMany {
-            tool: "nginx",
-            what: "CPUs",
-            most: MOST_CPUS as usize,
-        });
+        return Err(PlanExportError::too_many("nginx", "CPUs", MOST_CPUS));
     }
     let masks = joined(
         (0..tasks).map(|task| {

@@ -25,7 +25,7 @@ mod memory;
 mod scan;
 
 use super::{File, Imported, MachineImportError};
-use crate::document::shell_file;
+use crate::document::{DocumentError, shell_file};
 use crate::machine::{Pu, Topology};
 use distances::HwlocDistances;
 use kinds::Kinds;
@@ -64,11 +64,8 @@ fn convertible(error: MachineImportError, path: &str) -> MachineImportError {
             let stem = path.strip_suffix(".xml").unwrap_or(path);
             let old = shell_file(path);
             let new = shell_file(&format!("{stem}-hwloc2.xml"));
-            MachineImportError::Convertible {
-                place,
-                problem,
-                command: format!("lstopo -i {old} --of xml {new}"),
-            }
+            let command = format!("lstopo -i {old} --of xml {new}");
+            DocumentError::at(place, format!("{problem}, which hwloc 2 converts: {command}")).into()
         }
         other => other,
     }
