@@ -3,21 +3,31 @@
 use crate::document::DocumentError;
 use crate::machine::{Description, Profile, zoo};
 
+/// The name and text of each machine in a folder.
+macro_rules! machines_in {
+    ($folder:literal: $($name:literal,)*) => {
+        [$(($name, include_str!(concat!("../../", $folder, "/", $name, ".toml"))),)*]
+    };
+}
+
+pub(super) use machines_in;
+
 /// The name and text of each bundled machine; names are those of the files.
-const MACHINES: [(&str, &str); 13] = [
-    ("core-i9-12900k", include_str!("../../machines/core-i9-12900k.toml")),
-    ("epyc-7r13-2s", include_str!("../../machines/epyc-7r13-2s.toml")),
-    ("epyc-9654-2s", include_str!("../../machines/epyc-9654-2s.toml")),
-    ("graviton3", include_str!("../../machines/graviton3.toml")),
-    ("kunpeng-920", include_str!("../../machines/kunpeng-920.toml")),
-    ("ryzen-5950x", include_str!("../../machines/ryzen-5950x.toml")),
-    ("ryzen-7950x3d", include_str!("../../machines/ryzen-7950x3d.toml")),
-    ("scc-48", include_str!("../../machines/scc-48.toml")),
-    ("threadripper-3960x", include_str!("../../machines/threadripper-3960x.toml")),
-    ("xeon-8375c-2s", include_str!("../../machines/xeon-8375c-2s.toml")),
-    ("xeon-e5-2680-2s", include_str!("../../machines/xeon-e5-2680-2s.toml")),
-    ("xeon-e5-2695v4-2s", include_str!("../../machines/xeon-e5-2695v4-2s.toml")),
-    ("xeon-phi-5110p", include_str!("../../machines/xeon-phi-5110p.toml")),
+const MACHINES: [(&str, &str); 13] = machines_in![
+    "machines":
+    "core-i9-12900k",
+    "epyc-7r13-2s",
+    "epyc-9654-2s",
+    "graviton3",
+    "kunpeng-920",
+    "ryzen-5950x",
+    "ryzen-7950x3d",
+    "scc-48",
+    "threadripper-3960x",
+    "xeon-8375c-2s",
+    "xeon-e5-2680-2s",
+    "xeon-e5-2695v4-2s",
+    "xeon-phi-5110p",
 ];
 
 /// Why a bundled machine could not be loaded.

@@ -55,7 +55,7 @@ pub struct MachineSheet {
     #[serde(default)]
     pub numbering: Numbering,
     /// The OS indices in that order, as a list, if they are not 0, 1, 2 and so on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
     /// The OS indices of the NUMA nodes in order, if they are not 0, 1, 2 and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,40 +81,40 @@ pub struct CoreBlock {
     #[serde(default = "one")]
     pub threads: NonZeroU32,
     /// The kind of core, on a machine with several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<CoreKind>,
     /// The package's number, if it is not the package's place in the order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<u32>,
     /// Cores of each NUMA node. Default: the package is a node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cores_per_node: Option<NonZeroU32>,
     /// Cores of each die, if the kernel reports dies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cores_per_die: Option<NonZeroU32>,
     /// Cores of each cluster, if the kernel reports clusters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cores_per_cluster: Option<NonZeroU32>,
     /// Cores at each L3. Default: the package's blocks with an L3 share one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cores_per_l3: Option<NonZeroU32>,
     /// Cores at each L2.
     #[serde(default = "one")]
     pub cores_per_l2: NonZeroU32,
     /// The size of an L3, in KiB; absent without an L3.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub l3_kib: Option<u64>,
     /// The size of an L2, in KiB; absent if the kernel reports none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub l2_kib: Option<u64>,
     /// The size of a core's level-1 data cache, in KiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub l1d_kib: Option<u64>,
     /// The size of a core's level-1 instruction cache, in KiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub l1i_kib: Option<u64>,
     /// The sustained frequency, in kHz.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_khz: Option<u64>,
     /// The highest frequency, in kHz: one figure for all cores, or one for each in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -127,7 +127,7 @@ pub struct CoreBlock {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacity: Vec<u64>,
     /// The type of core on Arm: implementer and part of `MIDR_EL1`, such as `0x410fd810`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub midr: Option<u64>,
 }
 

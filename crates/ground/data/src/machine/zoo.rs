@@ -5,15 +5,11 @@
 
 use crate::document::DocumentError;
 use crate::machine::MachineSheet;
-
-macro_rules! sheets {
-    ($($name:literal,)*) => {
-        [$(($name, include_str!(concat!("../../machines/zoo/", $name, ".toml"))),)*]
-    };
-}
+use crate::machine::catalog::machines_in;
 
 /// The name and text of each sheet; names are those of the files.
-const SHEETS: [(&str, &str); 28] = sheets![
+const SHEETS: [(&str, &str); 28] = machines_in![
+    "machines/zoo":
     "ampere-altra-2s",
     "apple-m1",
     "cix-p1",

@@ -67,11 +67,11 @@ pub struct MachineShape {
     pub l3_bytes: Vec<u64>,
     /// The sustained frequency of each core, in kHz; on a hybrid processor of the performance
     /// cores.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_khz: Option<NonZeroU64>,
     /// The highest frequency that all cores reach, in kHz; on a hybrid processor of the performance
     /// cores.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_khz: Option<NonZeroU64>,
     /// Efficiency cores next to the performance cores.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,10 +115,10 @@ pub struct Hybrid {
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub efficiency_l2_bytes: Option<u64>,
     /// The sustained frequency of an efficiency core, in kHz.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub efficiency_base_khz: Option<NonZeroU64>,
     /// The highest frequency of an efficiency core, in kHz.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub efficiency_max_khz: Option<NonZeroU64>,
 }
 
