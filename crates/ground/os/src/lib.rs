@@ -144,6 +144,7 @@ pub mod visible;
 pub mod waiting;
 pub mod whole_file;
 
+pub use bytes::{i32_at, u16_at, u32_at, u64_at};
 pub use cpu_list::{CpuList, CpuListError};
 pub use cpu_set::CpuSet;
 pub use cpus::CpuError;
@@ -154,6 +155,9 @@ pub use root::Root;
 pub type Tid = libc::pid_t;
 
 /// The answer of a system call, or its error if negative.
-fn checked(answer: impl Into<i64>) -> std::io::Result<u64> {
+///
+/// # Errors
+/// The kernel's.
+pub fn checked(answer: impl Into<i64>) -> std::io::Result<u64> {
     u64::try_from(answer.into()).map_err(|_| std::io::Error::last_os_error())
 }

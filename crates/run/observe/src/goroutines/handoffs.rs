@@ -3,13 +3,12 @@
 use super::functions::{self, FunctionsError};
 use super::programs::{self, Goroutines};
 use crate::TalkKind;
-use crate::native::{small, word};
 use crate::talk::{LINE_BYTES, ThreadMessages};
 use crate::wakeups::{EbpfError, Tables};
 use seatmap_data::document::{visible, with_causes};
 use seatmap_launch::runtime::is_of_go;
 use seatmap_os::bpf::{EbpfLink, EbpfProgram};
-use seatmap_os::{Tid, task};
+use seatmap_os::{Tid, i32_at, task, u64_at};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
@@ -91,7 +90,7 @@ impl GoroutineHandoffs {
     pub fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
         let mut talk = Vec::new();
         self.goroutines.pairs.take(|key, value| {
-            let threads = small(key, 0).zip(small(key, 4)).zip(word(value, 0));
+            let threads = i32_at(key, 0).zip(i32_at(key, 4)).zip(u64_at(value, 0));
             if let Some(((from, to), count)) = threads {
                 let messages = count as f64;
                 let bytes = messages * LINE_BYTES;

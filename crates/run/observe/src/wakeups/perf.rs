@@ -1,17 +1,16 @@
 //! Counts wakeups from a kernel record of each: slower than eBPF, and permitted more often.
 
-use crate::native::small;
 use crate::outsiders::Outsiders;
 use crate::source::{MessageSource, OF_INTERRUPTS, count_of};
 use crate::talk::{Born, TalkBatch, ThreadMessages};
 use crate::{Method, TalkKind};
 use seatmap_data::invariant;
 use seatmap_data::pattern::Outsider;
-use seatmap_os::Tid;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Records, TracepointRecord};
 use seatmap_os::task::ThreadStat;
 use seatmap_os::tracefs::Tracefs;
+use seatmap_os::{Tid, i32_at};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
@@ -101,7 +100,7 @@ impl Perf {
 
     fn passed(&mut self, waker: Tid, data: &[u8], counts: &mut HashMap<(Tid, Tid), u64>) {
         self.records += 1;
-        let wakee = small(data, self.wakee).filter(|wakee| self.threads.contains_key(wakee));
+        let wakee = i32_at(data, self.wakee).filter(|wakee| self.threads.contains_key(wakee));
         let Some(wakee) = wakee else { return };
         let in_hardirq = data.get(FLAGS).is_some_and(|flags| flags & IN_HARDIRQ != 0);
         match () {
