@@ -10,7 +10,7 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::guardian::Guardian;
 use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::FileError;
-use seatmap_os::{CpuList, CpuSet, Tid, boot, group, isolated, rights};
+use seatmap_os::{CpuList, CpuSet, boot, group, isolated, rights, task};
 
 /// Measures the percentage of time stolen from a busy loop on these CPUs, on a thread that may use
 /// them.
@@ -110,7 +110,7 @@ fn build(
     rest: &CpuSet,
     posted: &mut Guardian,
 ) -> Result<CellRecord, CellError> {
-    let spared = vec![std::process::id() as Tid, posted.pid()];
+    let spared = vec![task::own_pid(), posted.pid()];
     let layout = CpusetMounts::read(&host.root);
     let mut degraded = Vec::new();
     for backend in CellBackend::ALL.into_iter().filter(|backend| *backend >= request.require) {

@@ -93,7 +93,7 @@ impl Inside {
 
 impl Home {
     fn now(root: &Root, record: &CellRecord) -> Result<Self, CellError> {
-        let threads = task::of_process(root, std::process::id() as Tid)?;
+        let threads = task::of_process(root, task::own_pid())?;
         let mask =
             |thread: &task::ThreadStat| Some((thread.tid, affinity::to_put_back(thread.tid).ok()?));
         Ok(Home {
@@ -105,7 +105,7 @@ impl Home {
     /// Restores the group and masks. Threads created in the cell get the first thread's mask.
     /// Returns masks that lack offline CPUs.
     fn give_back(&self, root: &Root, cell: &CpuSet) -> Vec<Left> {
-        let threads = task::of_process(root, std::process::id() as Tid).unwrap_or_default();
+        let threads = task::of_process(root, task::own_pid()).unwrap_or_default();
         if let Some(group) = &self.group {
             let _ = join(root, group, &threads);
         }
@@ -127,7 +127,7 @@ impl Home {
 }
 
 fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
-    let threads = task::of_process(root, std::process::id() as Tid)?;
+    let threads = task::of_process(root, task::own_pid())?;
     record.group.as_deref().map_or(Ok(()), |group| join(root, group, &threads))?;
     let cpus = record.set();
     for thread in threads {

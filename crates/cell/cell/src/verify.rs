@@ -119,7 +119,7 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
     }
     let members =
         record.group.as_ref().map_or(Ok(Vec::new()), |group| group::members(&host.root, group))?;
-    let ours = [Some(std::process::id() as Tid), host.run.guardian(&record.name)];
+    let ours = [Some(task::own_pid()), host.run.guardian(&record.name)];
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
     let mut found = census::stragglers(&host.root, &record.set(), &spared)?.free;
     let began = began_ticks(host, record);

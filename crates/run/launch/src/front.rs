@@ -15,7 +15,7 @@ use crate::signals::{self, ReceivedSignal, Signals};
 use seatmap_os::Tid;
 use seatmap_os::owed::OwedMasks;
 use seatmap_os::ready::{self, Awaited};
-use seatmap_os::task::ThreadStat;
+use seatmap_os::task::{self, ThreadStat};
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -69,7 +69,7 @@ pub fn split() -> io::Result<ForkSide> {
     let pending = signals.descriptor()?;
     let (messages, pipe) = io::pipe()?;
     // Read before the fork: if the parent is killed right after it, the child has another parent.
-    let front = std::process::id() as Tid;
+    let front = task::own_pid();
     // SAFETY: there is one thread, so the child may continue as this process would.
     match unsafe { libc::fork() } {
         ..0 => Err(io::Error::last_os_error()),

@@ -8,7 +8,7 @@ use crate::front::{self, ForkSide, FrontLink};
 use crate::launch::{Launch, LaunchOptions};
 use crate::neighbours::SeatNeighbours;
 use crate::report::{Behind, Report};
-use seatmap_os::Tid;
+use seatmap_os::{Tid, task};
 use std::time::Duration;
 
 /// Two programs started together have their first threads by then. A shorter one hardly shares its
@@ -91,7 +91,7 @@ impl RunRequest {
 }
 
 fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunListener) -> Ending {
-    let supervisor = std::process::id() as Tid;
+    let supervisor = task::own_pid();
     front::leave_streams();
     listener.begun(&mut || launch.report());
     if returns_at == ReturnsAt::Start {

@@ -87,7 +87,7 @@ impl Traced {
 impl Tracer {
     /// Traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
-        let own = traced::status(std::process::id() as Tid);
+        let own = traced::status(task::own_pid());
         Tracer {
             leader,
             verifier,

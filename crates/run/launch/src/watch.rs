@@ -94,7 +94,7 @@ impl ProcessWatch {
         let mut news = false;
         let mut queue: Vec<Tid> = self.processes.keys().copied().chain(tracer.awaiting()).collect();
         // It may adopt processes whose creators have ended.
-        let me = std::process::id() as Tid;
+        let me = task::own_pid();
         queue.extend(self.new_children(me, &[me]));
         while let Some(pid) = queue.pop() {
             // If the threads cannot be listed, the process has not ended.
@@ -140,7 +140,7 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     if tracer.expects(tid) && !is_lost {
         return false;
     }
-    let me = std::process::id() as Tid;
+    let me = task::own_pid();
     // A traced thread comes through the tracer.
     let lives = ThreadStat::of(tid).is_some_and(|task| !task.has_ended());
     let may_be_traced =

@@ -2,6 +2,7 @@
 
 use crate::PretendError;
 use crate::groups::ContainerGroup;
+use seatmap_data::grouped::by_key;
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,14 +121,12 @@ impl PretendedMachine {
         self.nodes.iter().map(|node| node.os).max().unwrap_or_default() + 1
     }
 
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Pu> + Clone {
+        self.topology.pus.iter().filter(|pu| self.online.contains(pu.os))
+    }
+
     pub(crate) fn parts(&self, part: fn(&Pu) -> Option<u32>) -> BTreeMap<u32, CpuSet> {
-        let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
-        for pu in self.topology.pus.iter().filter(|pu| self.online.contains(pu.os)) {
-            if let Some(number) = part(pu) {
-                parts.entry(number).or_default().insert(pu.os);
-            }
-        }
-        parts
+        by_key(self.running().filter_map(|pu| Some((part(pu)?, pu.os))))
     }
 }
 

@@ -163,8 +163,7 @@ impl MachineTree {
             (2, "Unified", |pu| pu.l2_bytes, Parts::of(machine, |pu| pu.l2)),
             (3, "Unified", |pu| pu.l3_bytes, Parts::of(machine, |pu| pu.l3)),
         ];
-        let running = machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os));
-        for pu in running {
+        for pu in machine.running() {
             let known = kinds.iter().filter_map(|(level, kind, bytes, parts)| {
                 Some((level, kind, (parts.number)(pu)?, bytes(pu), parts.around(pu)))
             });

@@ -10,6 +10,7 @@ use crate::process;
 use crate::seating::{CpuActivity, InterruptRate, KernelSettings, Process, Seating, WatchedThread};
 use crate::thread::seconds;
 use crate::trace::SchedulerTrace;
+use seatmap_data::grouped::by_key;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{InterruptCount, Interrupts};
@@ -182,10 +183,8 @@ impl Watcher {
     }
 
     fn processes(&mut self, found: &LastLook, now_ns: u64) -> Vec<Process> {
-        let mut threads: BTreeMap<Tid, Vec<&WatchedThread>> = BTreeMap::new();
-        for thread in &found.threads {
-            threads.entry(thread.pid).or_default().push(thread);
-        }
+        let threads = found.threads.iter().map(|thread| (thread.pid, thread));
+        let mut threads: BTreeMap<Tid, Vec<&WatchedThread>> = by_key(threads);
         let mut processes = Vec::with_capacity(found.leaders.len());
         for (pid, leader) in &found.leaders {
             let own = threads.remove(pid).unwrap_or_default();

@@ -8,7 +8,7 @@ use seatmap_data::invariant;
 use seatmap_data::pattern::Outsider;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Records, TracepointRecord};
-use seatmap_os::task::ThreadStat;
+use seatmap_os::task::{self, ThreadStat};
 use seatmap_os::tracefs::Tracefs;
 use seatmap_os::{Tid, i32_at};
 use std::collections::{HashMap, HashSet};
@@ -76,9 +76,8 @@ impl Perf {
             TracepointRecord::Passed { tid, data, .. } => self.passed(tid, &data, counts),
             TracepointRecord::Created { time_ns, tid, pid, creator, creator_pid } => {
                 // A child of this process, not a thread of it.
-                let is_own = self.follows_children
-                    && creator_pid == std::process::id() as Tid
-                    && pid != creator_pid;
+                let is_own =
+                    self.follows_children && creator_pid == task::own_pid() && pid != creator_pid;
                 if is_own || self.processes.contains_key(&creator_pid) {
                     // It was created while its process came under observation. The record says
                     // more.
@@ -175,7 +174,7 @@ impl MessageSource for Perf {
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
-        for tid in seatmap_os::task::threads(pid)? {
+        for tid in task::threads(pid)? {
             self.add(pid, tid);
             self.found.insert(tid, Born { tid, pid, ..Born::default() });
         }

@@ -6,6 +6,7 @@
 
 use crate::PretendReport;
 use crate::report::PretendedThread;
+use seatmap_data::grouped::by_key;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 use seatmap_data::statistics::words::{counted, counted_figure};
 use seatmap_launch::Ending;
@@ -184,10 +185,8 @@ impl BusyThreads<'_> {
 
     /// The CPUs of each core.
     fn cores(&self, is_wanted: impl Fn(&Pu) -> bool) -> Vec<CpuSet> {
-        let mut cores: BTreeMap<Option<u32>, CpuSet> = BTreeMap::new();
-        for pu in self.pus.iter().filter(|pu| is_wanted(pu)) {
-            cores.entry(pu.core).or_default().insert(pu.os);
-        }
+        let pus = self.pus.iter().filter(|pu| is_wanted(pu));
+        let cores: BTreeMap<Option<u32>, CpuSet> = by_key(pus.map(|pu| (pu.core, pu.os)));
         cores.into_values().collect()
     }
 

@@ -132,7 +132,7 @@ fn adopt_orphans(is_wanted: bool) -> io::Result<()> {
 }
 
 fn children() -> io::Result<BTreeSet<Tid>> {
-    let own = std::process::id() as Tid;
+    let own = task::own_pid();
     task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 

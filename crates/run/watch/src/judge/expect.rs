@@ -6,6 +6,7 @@ use super::variables;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
+use seatmap_data::grouped::by_key;
 use seatmap_data::statistics::words::{agreeing, joined};
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, HashSet};
@@ -33,10 +34,8 @@ pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
 }
 
 fn elsewhere(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
-    let mut by_process: BTreeMap<Tid, Vec<Pair>> = BTreeMap::new();
-    for (sitter, seat) in pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus) {
-        by_process.entry(sitter.pid).or_default().push((sitter, seat));
-    }
+    let wrong = pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus);
+    let by_process: BTreeMap<Tid, Vec<Pair>> = by_key(wrong.map(|pair| (pair.0.pid, *pair)));
     by_process.values().map(|wrong| of_process(facts, wrong, pairs)).collect()
 }
 

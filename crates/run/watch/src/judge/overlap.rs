@@ -3,20 +3,17 @@
 use super::facts::{SeatingFacts, Sitter, WANTED, by_place, cpus, first_few, sum, those};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
+use seatmap_data::grouped::by_key;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Processes with a common chosen ancestor are one program.
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    let mut shared: BTreeMap<BTreeSet<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     let bound = facts.sitters.iter().filter(|sitter| sitter.is_bound);
-    for (cpu, sitters) in by_place(bound, Sitter::seat) {
-        // `shared-cpu` reports threads of one program on one CPU.
-        let families: BTreeSet<Tid> = families(facts, &sitters);
-        if families.len() > 1 {
-            shared.entry(families).or_default().push((cpu, sitters));
-        }
-    }
+    let seats = by_place(bound, Sitter::seat).into_iter();
+    let shared = seats.map(|seat| (families(facts, &seat.1), seat));
+    let shared: BTreeMap<BTreeSet<Tid>, Vec<(u32, Vec<&Sitter>)>> =
+        by_key(shared.filter(|(families, _)| families.len() > 1));
     shared.into_iter().map(|(families, seats)| of_programs(facts, &families, &seats)).collect()
 }
 
