@@ -1,6 +1,6 @@
 //! `expect`: threads, compared with the seats of a plan or report.
 
-use super::facts::{SeatingFacts, Sitter, count, cpus, listed, those, union};
+use super::facts::{SeatingFacts, Sitter, count, cpus, listed, those, union, youngest_s};
 use super::moved::{MOST, OffMaskCpus, sentences};
 use super::variables;
 use crate::expected::{Expected, ExpectedSeat};
@@ -67,11 +67,11 @@ fn of_process(facts: &SeatingFacts, wrong: &[Pair], pairs: &[Pair]) -> Finding {
     });
     let sitters: Vec<&Sitter> = wrong.iter().map(|(sitter, _)| *sitter).collect();
     let share = 100.0 * wrong.len() as f64 / pairs.len() as f64;
-    let age_s = sitters.iter().map(|sitter| sitter.age_s).fold(f64::INFINITY, f64::min);
+
     Finding::wrong(RULE, sentences(described))
         .threads(&sitters)
         .on(&union(&sitters))
-        .at_most(age_s)
+        .at_most(youngest_s(&sitters))
         .measured(share, "percent of the threads")
         .mended_by_all(remedies(facts, wrong))
 }

@@ -3,6 +3,7 @@
 use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
+use crate::remedy::SeatingRemedy;
 use crate::seating::{CellCpus, ControlGroup, Process, Seating, WatchedThread};
 use seatmap_data::grouped::by_key;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
@@ -283,16 +284,22 @@ impl<'a> SeatingFacts<'a> {
         Some(cpus)
     }
 
-    /// Reserves the first CPU among these in an unused part.
-    pub fn promise_part(
+    /// Binds a thread to the first CPU among these, and reserves it.
+    pub fn bind_to_one(&self, sitter: &Sitter, among: &CpuSet) -> Option<SeatingRemedy> {
+        let to = self.promise(sitter.tid, 1, among)?;
+        Some(SeatingRemedy::bind(&to, &[sitter]))
+    }
+
+    /// The same, for the first CPU in an unused part.
+    pub fn bind_to_part(
         &self,
-        to: Tid,
+        sitter: &Sitter,
         among: &CpuSet,
         level: impl Fn(&Pu) -> Option<u32>,
-    ) -> Option<CpuSet> {
+    ) -> Option<SeatingRemedy> {
         let taken: BTreeSet<u32> = {
             let promised = self.promised.borrow();
-            let others = promised.cpus.iter().filter(|(other, _)| **other != to);
+            let others = promised.cpus.iter().filter(|(other, _)| **other != sitter.tid);
             let cpus = others.flat_map(|(_, cpus)| cpus.iter());
             cpus.filter_map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
         };
@@ -300,7 +307,7 @@ impl<'a> SeatingFacts<'a> {
             let part = self.topology.pu(*cpu).and_then(&level);
             part.is_none_or(|part| !taken.contains(&part))
         });
-        self.promise(to, 1, &free.collect())
+        self.bind_to_one(sitter, &free.collect())
     }
 
     /// Adds CPUs to a control group's file, on top of other remedies.
@@ -396,6 +403,11 @@ fn group_cpus(group: &ControlGroup) -> Option<CpuSet> {
 
 pub fn union<'a, S: AsRef<Sitter<'a>>>(sitters: impl IntoIterator<Item = S>) -> CpuSet {
     sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.as_ref().mask))
+}
+
+/// The age of the youngest thread, in seconds.
+pub fn youngest_s(sitters: &[&Sitter]) -> f64 {
+    sitters.iter().map(|sitter| sitter.age_s).fold(f64::INFINITY, f64::min)
 }
 
 /// The sum of a figure over threads.

@@ -1,6 +1,8 @@
 //! `overlap`: programs with seats on the same CPUs.
 
-use super::facts::{SeatingFacts, Sitter, WANTED, by_place, cpus, first_few, sum, those};
+use super::facts::{
+    SeatingFacts, Sitter, WANTED, by_place, cpus, first_few, sum, those, youngest_s,
+};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use seatmap_data::grouped::by_key;
@@ -44,13 +46,13 @@ fn of_programs(
         first_few(named, "program"),
         cpus(&on)
     );
-    let sitters: Vec<&&Sitter> = seats.iter().flat_map(|(_, there)| there).collect();
-    let age_s = sitters.iter().map(|sitter| sitter.age_s).fold(f64::INFINITY, f64::min);
+    let sitters: Vec<&Sitter> = seats.iter().flat_map(|(_, there)| there.clone()).collect();
+
     let finding = Finding::remark("overlap", what)
         .grave_if(demand_percent > 100.0 || is_choice)
         .tids(sitters.iter().map(|sitter| sitter.tid))
         .on(&on)
-        .at_most(age_s);
+        .at_most(youngest_s(&sitters));
     let finding =
         if demand_percent > 0.0 { finding.measured(demand_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };

@@ -2,7 +2,7 @@
 
 use super::facts::{SeatingFacts, Sitter, cpus, listed};
 use crate::finding::Finding;
-use crate::remedy::SeatingRemedy;
+
 use seatmap_data::grouped::by_key;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
@@ -48,8 +48,7 @@ fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option
         .on(&facts.cpus_of(|pu| pu.core, core))
         .since(facts.seating.watched_s)
         .measured(percent, "percent of one CPU");
-    let to = facts.promise_part(bound.tid, &free, |pu| pu.core);
-    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, &[bound]))))
+    Some(finding.mended_by_all(facts.bind_to_part(bound, &free, |pu| pu.core)))
 }
 
 fn idle_cores(facts: &SeatingFacts, allowed: &CpuSet) -> CpuSet {
