@@ -1,7 +1,6 @@
 //! Moves Seatmap's own threads off a cell's CPUs. Creating a cell moves all other threads.
 
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, Tid, kept_masks, task};
+use seatmap_os::{CpuSet, Root, Tid, kept_masks, task};
 
 /// This process's moved threads with their masks, restored when dropped.
 #[derive(Debug)]

@@ -1,9 +1,8 @@
 //! Threads that run, or may run, on a cell's CPUs.
 
 use crate::CellRecord;
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::task::{self, ThreadStat};
-use seatmap_os::{CpuSet, Tid, attribute};
+use seatmap_os::task::ThreadStat;
+use seatmap_os::{CpuSet, FileError, Root, Tid, attribute, task};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,16 +1,15 @@
 //! Creates a cell: chooses a backend, closes the cell and tests it.
 
-use crate::posted::{self, TAKE_MEMORY};
+use crate::posted::TAKE_MEMORY;
 use crate::site::Site;
 use crate::{
     CellBackend, CellClaim, CellError, CellHost, CellJournal, CellJournalHeader, CellRecord,
-    CellState, GuardedHost, JournalEntry, Name, census, hygiene, memory, partition, record,
+    CellState, GuardedHost, JournalEntry, Name, census, hygiene, memory, partition, posted, record,
 };
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::words::agreeing;
 use seatmap_os::guardian::Guardian;
-use seatmap_os::layout::{self, CpusetMounts};
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuList, CpuSet, boot, group, isolated, rights, task};
+use seatmap_os::layout::CpusetMounts;
+use seatmap_os::{CpuList, CpuSet, FileError, boot, group, isolated, layout, rights, task};
 
 /// Measures the percentage of time stolen from a busy loop on these CPUs, on a thread that may use
 /// them.

@@ -4,9 +4,8 @@ use crate::run_folder::NoFolder;
 use crate::site::SiteError;
 use crate::{CellBackend, CellClaim, Name};
 use seatmap_data::document::{Blame, shell_escaped};
-use seatmap_data::statistics::words::agreeing;
-use seatmap_os::CpuSet;
-use seatmap_os::root::FileError;
+use seatmap_data::words::agreeing;
+use seatmap_os::{CpuSet, FileError};
 use std::io;
 
 /// The error of a cell's command.

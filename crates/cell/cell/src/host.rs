@@ -6,8 +6,7 @@ use crate::{
     CellClaim, CellError, CellJournal, CellRecord, GuardedHost, Left, Name, RunFolder, undo,
 };
 use seatmap_os::guardian::GuardianCommand;
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, boot};
+use seatmap_os::{CpuSet, Root, boot};
 use std::io;
 
 /// This computer for cells.

@@ -4,8 +4,7 @@
 
 use crate::site::{Site, SiteError};
 use crate::{SettingChange, SettingKind, settings};
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, irq};
+use seatmap_os::{CpuSet, FileError, Root, irq};
 
 /// Seconds between updates of memory statistics, which wake a kernel thread (`vm.stat_interval`,
 /// `Documentation/admin-guide/sysctl/vm.rst`): ten times as in tuned's low-latency profiles.

@@ -8,14 +8,13 @@ use crate::site::{Site, SiteError};
 use crate::{SettingChange, SettingKind, settings};
 use rustix::fs::{MemfdFlags, memfd_create};
 use seatmap_os::mempolicy::MemoryPolicy;
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, layout};
+use seatmap_os::{CpuSet, Root, layout};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
+use std::{fs, io, ptr};
 
 /// The environment variable with the memory's file.
 pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";

@@ -1,6 +1,6 @@
 //! The kernel settings that Seatmap changes, and its control groups.
 
-use seatmap_os::root::{FileError, Root};
+use seatmap_os::{FileError, Root};
 
 /// The mask for new interrupts.
 pub const DEFAULT_AFFINITY: &str = "/proc/irq/default_smp_affinity";

@@ -6,13 +6,12 @@
 use crate::destroy::destroy_beside;
 use crate::renew::renew;
 use crate::{CellError, CellHost, CellRecord, Left, Name};
-use seatmap_os::forgotten::{self, ForgottenCpus};
+use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::owed::ThreadMask;
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, Tid, affinity, group, task};
+use seatmap_os::{CpuSet, FileError, Root, Tid, affinity, forgotten, group, task};
 use std::io;
-use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 

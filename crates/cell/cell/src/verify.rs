@@ -2,10 +2,9 @@
 
 use crate::partition::{v1, v2};
 use crate::{CellBackend, CellError, CellHost, CellRecord, GuardedHost, Name, census};
-use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::task::{self, ThreadStat};
-use seatmap_os::{Tid, group, irq, layout};
+use seatmap_data::words::{agreeing, counted};
+use seatmap_os::task::ThreadStat;
+use seatmap_os::{FileError, Root, Tid, group, irq, layout, task};
 
 /// Limit on named threads; others are counted.
 const MOST_NAMED: usize = 4;

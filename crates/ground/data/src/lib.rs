@@ -22,3 +22,5 @@ pub mod port;
 pub mod statistics;
 #[cfg(feature = "schema")]
 mod tests;
+
+pub use statistics::words;

@@ -149,7 +149,7 @@ pub use cpu_list::{CpuList, CpuListError};
 pub use cpu_set::CpuSet;
 pub use cpus::CpuError;
 pub use ending::Ending;
-pub use root::Root;
+pub use root::{FileError, Root};
 
 /// A thread's or process's number.
 pub type Tid = libc::pid_t;

@@ -6,9 +6,9 @@ use seatmap_os::Tid;
 use seatmap_os::mempolicy::{MemoryPolicy, PolicyCall};
 use seatmap_os::private_files::PrivateFiles;
 use std::ffi::{CStr, c_char};
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
-use std::ptr;
+use std::{io, ptr};
 
 /// A shell's status for a failed execution.
 const NOT_EXECUTED: i32 = 127;

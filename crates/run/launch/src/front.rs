@@ -10,12 +10,12 @@
 //! to it. After a stop signal the front waits for confirmation before it stops; otherwise the
 //! signal would reach the program after the `SIGCONT` that ends the stop.
 
-use crate::Ending;
-use crate::signals::{self, ReceivedSignal, Signals};
-use seatmap_os::Tid;
+use crate::signals::{ReceivedSignal, Signals};
+use crate::{Ending, signals};
 use seatmap_os::owed::OwedMasks;
-use seatmap_os::ready::{self, Awaited};
-use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::ready::Awaited;
+use seatmap_os::task::ThreadStat;
+use seatmap_os::{Tid, ready, task};
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;

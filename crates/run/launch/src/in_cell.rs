@@ -1,16 +1,16 @@
 //! Runs a program in a cell. The program learns of its cell, and leaves no data for the next
 //! program.
 
-use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::cell_watch::CellWatch;
 use crate::error::LaunchError;
 use crate::executable::Executable;
-use crate::launch::{self, LaunchOptions};
+use crate::launch::LaunchOptions;
 use crate::report::Report;
+use crate::{Ending, launch};
 use seatmap_cell::aside::step_aside;
-use seatmap_cell::memory::{self, CellMemory};
-use seatmap_cell::{CellHost, CellRecord, census};
+use seatmap_cell::memory::CellMemory;
+use seatmap_cell::{CellHost, CellRecord, census, memory};
 use seatmap_os::{Root, group};
 
 impl Executable {

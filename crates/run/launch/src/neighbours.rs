@@ -10,10 +10,9 @@
 use crate::report::{FORMAT, Report};
 use seatmap_data::document::visible;
 use seatmap_data::grouped::by_key;
-use seatmap_data::statistics::words::agreeing;
-use seatmap_os::published::{self, PublishedText, SEATING};
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, Tid, task, visibility};
+use seatmap_data::words::agreeing;
+use seatmap_os::published::{PublishedText, SEATING};
+use seatmap_os::{CpuSet, FileError, Root, Tid, published, task, visibility};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;

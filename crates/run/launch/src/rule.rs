@@ -3,8 +3,7 @@
 use crate::seats::{Seat, SeatList};
 use crate::sets::{self, ReadComputer, SetError};
 use seatmap_data::document::visible;
-use seatmap_os::CpuList;
-use seatmap_os::Tid;
+use seatmap_os::{CpuList, Tid};
 use std::fmt;
 
 /// The bytes of a thread's name: `TASK_COMM_LEN` without the final zero (proc_pid_comm(5)).

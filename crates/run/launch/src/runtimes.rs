@@ -3,8 +3,7 @@
 use crate::allocator::SeatAllocator;
 use crate::runtime::LanguageRuntime;
 use seatmap_data::document::visible;
-use seatmap_os::task;
-use seatmap_os::{Root, Tid};
+use seatmap_os::{Root, Tid, task};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,7 @@
 //! The available seats.
 
 use seatmap_data::plan::Plan;
-use seatmap_os::CpuList;
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuList, CpuSet};
 use std::ops::Range;
 
 /// A thread's CPUs, often a single one.

@@ -5,7 +5,7 @@ use crate::fit::CpuFitReport;
 use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use seatmap_os::CpuList;
 
 /// The most processes whose memory is shown.

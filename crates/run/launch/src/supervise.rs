@@ -1,13 +1,13 @@
 //! Runs a program on seats.
 
-use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
 use crate::executable::Executable;
-use crate::front::{self, ForkSide, FrontLink};
+use crate::front::{ForkSide, FrontLink};
 use crate::launch::{Launch, LaunchOptions};
 use crate::neighbours::SeatNeighbours;
 use crate::report::{Behind, Report};
+use crate::{Ending, front};
 use seatmap_os::{Tid, task};
 use std::time::Duration;
 

@@ -3,8 +3,7 @@
 use crate::Ending;
 use seatmap_os::Tid;
 use seatmap_os::task::ThreadStat;
-use std::io;
-use std::ptr;
+use std::{io, ptr};
 
 /// Without `PTRACE_O_EXITKILL`, because a killed launcher must not kill the program; the kernel
 /// then releases every thread.

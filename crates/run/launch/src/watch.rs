@@ -6,9 +6,8 @@
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
-use seatmap_os::task;
 use seatmap_os::task::{Family, ThreadStat};
-use seatmap_os::{Root, Tid};
+use seatmap_os::{Root, Tid, task};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::{Duration, Instant};

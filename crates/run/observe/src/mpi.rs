@@ -7,7 +7,7 @@ use crate::{Method, Observation, ObservedTask, TalkKind};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::graph::MAX_TASKS;
 use seatmap_data::pattern::{Edge, Pattern};
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;

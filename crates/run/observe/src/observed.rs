@@ -2,7 +2,7 @@
 
 use crate::tsan::SharedLine;
 use crate::{Observation, ObserveError, c2c, command};
-use seatmap_data::statistics::words::times;
+use seatmap_data::words::times;
 use seatmap_launch::Ending;
 use seatmap_os::named_file;
 use std::io::BufReader;

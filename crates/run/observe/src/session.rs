@@ -1,14 +1,13 @@
 //! One observation.
 
 use crate::goroutines::GoPrograms;
+use crate::observation::PairMessages;
 use crate::roster::Roster;
 use crate::source::{MessageSource, count_of};
 use crate::talk::ThreadMessages;
 use crate::wakeups::{Ebpf, Perf};
 use crate::windows::Stretches;
-use crate::{
-    Method, Observation, ObserveError, Subject, TalkKind, Window, observation::PairMessages,
-};
+use crate::{Method, Observation, ObserveError, Subject, TalkKind, Window};
 use seatmap_data::document::with_causes;
 use seatmap_data::pattern::{Edge, Outsider};
 use seatmap_launch::halted::{self, HaltedProcess};

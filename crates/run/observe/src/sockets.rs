@@ -10,7 +10,7 @@ use crate::wakeups::{EbpfError, FieldOffsets, Tables};
 use flows::Flows;
 use pipes::Pipes;
 use programs::SocketPrograms;
-use seatmap_data::statistics::words::counted_figure;
+use seatmap_data::words::counted_figure;
 use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, Map, room_for_threads};
 use std::io;
 use std::time::Duration;

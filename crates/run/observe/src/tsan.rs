@@ -10,7 +10,7 @@ use crate::{Method, Observation, ObservedTask, Sighting, TalkKind};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::Edge;
 use seatmap_data::pattern::graph::MAX_TASKS;
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use seatmap_launch::lineage::TaskPath;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};

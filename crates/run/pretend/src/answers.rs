@@ -3,11 +3,11 @@
 //! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. Other processes
 //! appear as strangers, which may use all CPUs and cannot be moved.
 
-use crate::PretendedMachine;
 use crate::cpu_times::PretendedCpuTimes;
 use crate::policy::PretendedPolicy;
 use crate::record::ProgramRecord;
-use crate::thread_file::{self, ThreadFileKind};
+use crate::thread_file::ThreadFileKind;
+use crate::{PretendedMachine, thread_file};
 use seatmap_os::listener::{AnsweredFile, CallAnswer, TrappedCall};
 use seatmap_os::located_file::LocatedFile;
 use seatmap_os::numa_maps::page_bytes;

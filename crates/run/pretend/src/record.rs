@@ -4,8 +4,8 @@
 //! recorded in advance, and matched at the next look.
 
 use crate::policy::PretendedPolicy;
-use seatmap_os::task::{self, Family, ThreadStat};
-use seatmap_os::{CpuSet, Root, Tid};
+use seatmap_os::task::{Family, ThreadStat};
+use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::HashMap;
 
 const MOST_ANCESTORS: usize = 64;

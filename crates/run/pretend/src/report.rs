@@ -3,7 +3,7 @@
 use crate::record::{MaskChange, RecordedThread};
 use crate::{PretendedMachine, PretendedRun};
 use seatmap_data::grouped::by_key;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use seatmap_launch::Ending;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::judge::judged::Judged;

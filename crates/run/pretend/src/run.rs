@@ -1,13 +1,13 @@
 //! Runs the program and answers its calls.
 
 use crate::answers::{PretendedKernel, ProgramCall};
-use crate::stage::{self, StageFailure};
-use crate::{HostFacts, MachineTree, PretendError, PretendedMachine};
+use crate::stage::StageFailure;
+use crate::{HostFacts, MachineTree, PretendError, PretendedMachine, stage};
 use seatmap_launch::{Ending, Executable, Signals};
-use seatmap_os::listener::{self, CallAnswer, CallFilter, CallListener, TrappedCall, WaitingCall};
+use seatmap_os::listener::{CallAnswer, CallFilter, CallListener, TrappedCall, WaitingCall};
 use seatmap_os::private_files::{PrivateFiles, namespace_remedy};
-use seatmap_os::ready::{self, Awaited};
-use seatmap_os::{Root, Tid};
+use seatmap_os::ready::Awaited;
+use seatmap_os::{Root, Tid, listener, ready};
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, RawFd};

@@ -3,17 +3,16 @@
 mod step;
 
 use crate::expected::ReportedProgram;
-use crate::files;
 use crate::judge::judged::{Judged, changes};
-use crate::metrics;
 use crate::seating::FORMAT;
 use crate::standard::{ExpectedSource, Standard};
-use crate::{ChoiceError, Finding, ProcessChoice, Seating, Verdict, WatchOptions, Watcher};
+use crate::{
+    ChoiceError, Finding, ProcessChoice, Seating, Verdict, WatchOptions, Watcher, files, metrics,
+};
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::visibility;
+use seatmap_data::words::{agreeing, counted};
+use seatmap_os::{FileError, Root, visibility};
 use std::time::{Duration, Instant};
 
 pub use step::{CheckStep, CheckView};

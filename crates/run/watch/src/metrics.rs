@@ -11,7 +11,7 @@ use crate::finding::{Finding, Gravity};
 use crate::judge::judged::Judged;
 use crate::seating::{Process, Seating};
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;

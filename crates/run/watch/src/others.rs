@@ -5,7 +5,7 @@ use crate::judge::is_real_time;
 use crate::seating::Stranger;
 use crate::thread::percent;
 use seatmap_data::grouped::by_key;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use seatmap_os::sched::{policy_name, threads_of_all};
 use seatmap_os::{Tid, task};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

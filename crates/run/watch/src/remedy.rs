@@ -4,7 +4,7 @@
 
 use crate::judge::Sitter;
 use seatmap_data::document::shell_escaped;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::{CpuSet, Tid, brake, quota};
 use serde::{Deserialize, Serialize};
 

@@ -11,7 +11,7 @@ use crate::seating::{CpuActivity, InterruptRate, KernelSettings, Process, Seatin
 use crate::thread::seconds;
 use crate::trace::SchedulerTrace;
 use seatmap_data::grouped::by_key;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{InterruptCount, Interrupts};
 use seatmap_os::kernel::SchedulerSettings;

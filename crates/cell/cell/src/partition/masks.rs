@@ -2,8 +2,7 @@
 
 use crate::SettingChange;
 use crate::site::Site;
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, affinity, task};
+use seatmap_os::{CpuSet, FileError, affinity, task};
 
 /// Records masks that lack some CPU open to all threads: users chose them, and the kernel resets or
 /// empties them. Recorded first, they are restored last.

@@ -8,9 +8,8 @@ use super::masks::{chosen_masks, renew};
 use crate::settings::{PREFIX, REST};
 use crate::site::Site;
 use crate::{SettingChange, SettingKind};
-use seatmap_os::layout::{self, CpusetMounts};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, Tid, group, task};
+use seatmap_os::layout::CpusetMounts;
+use seatmap_os::{CpuSet, FileError, Root, Tid, group, layout, task};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -10,8 +10,8 @@ use crate::mask_snapshot::{LostCpus, MaskSnapshot};
 use crate::site::{Site, SiteError};
 use crate::{SettingChange, SettingKind};
 use seatmap_data::document::with_causes;
+use seatmap_os::Root;
 use seatmap_os::layout::CpusetMounts;
-use seatmap_os::root::Root;
 
 /// The file's text for a valid partition.
 pub const ISOLATED: &str = "isolated";

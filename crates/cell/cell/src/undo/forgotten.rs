@@ -3,10 +3,9 @@
 use super::left::Left;
 use crate::mask_snapshot::LostCpus;
 use crate::{SettingChange, SettingKind, thread_mask};
-use seatmap_os::forgotten::{self, ForgottenCpus};
+use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::owed::ThreadMask;
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, affinity};
+use seatmap_os::{CpuSet, Root, affinity, forgotten};
 
 /// Undone masks that lack offline CPUs, one entry for equal ones. CPUs `taken` by existing cells
 /// belong to no mask.

@@ -17,9 +17,8 @@
 use super::left::Left;
 use crate::{CellJournal, SettingChange, census, thread_mask};
 use seatmap_data::grouped::by_key;
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::task::{self, ThreadStat};
-use seatmap_os::{CpuSet, Tid, affinity};
+use seatmap_os::task::ThreadStat;
+use seatmap_os::{CpuSet, FileError, Root, Tid, affinity, task};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reused numbers could form a circle.

@@ -1,8 +1,8 @@
 //! A setting or mask that was not restored, and why.
 
+use seatmap_os::FileError;
 use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::owed::ThreadMask;
-use seatmap_os::root::FileError;
 use std::fmt;
 
 /// An unrestored setting or mask.

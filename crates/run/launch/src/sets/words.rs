@@ -18,7 +18,7 @@ use super::{ComputerCpus, ReadComputer, SetError};
 use crate::named::KnownWord;
 use seatmap_data::machine::catalog::edits;
 use seatmap_data::machine::{CoreKind, Pu};
-use seatmap_data::statistics::words::{counted, joined};
+use seatmap_data::words::{counted, joined};
 use seatmap_os::{CpuSet, devices};
 use std::cmp::Reverse;
 use std::collections::HashSet;

@@ -1,7 +1,8 @@
 //! Counts the goroutines that threads hand to each other.
 
-use super::functions::{self, FunctionsError};
-use super::programs::{self, Goroutines};
+use super::functions::FunctionsError;
+use super::programs::Goroutines;
+use super::{functions, programs};
 use crate::TalkKind;
 use crate::talk::{LINE_BYTES, ThreadMessages};
 use crate::wakeups::{EbpfError, Tables};

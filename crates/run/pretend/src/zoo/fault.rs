@@ -8,7 +8,7 @@ use crate::PretendReport;
 use crate::report::PretendedThread;
 use seatmap_data::grouped::by_key;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
-use seatmap_data::statistics::words::{counted, counted_figure};
+use seatmap_data::words::{counted, counted_figure};
 use seatmap_launch::Ending;
 use seatmap_launch::count::CpuCount;
 use seatmap_os::CpuSet;

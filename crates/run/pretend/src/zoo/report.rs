@@ -1,7 +1,7 @@
 //! `seatmap-zoo/1`: one command on many machines.
 
 use crate::zoo::fault::ZooFault;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

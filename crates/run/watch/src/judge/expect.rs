@@ -7,7 +7,7 @@ use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use seatmap_data::grouped::by_key;
-use seatmap_data::statistics::words::{agreeing, joined};
+use seatmap_data::words::{agreeing, joined};
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, HashSet};
 

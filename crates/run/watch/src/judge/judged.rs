@@ -9,7 +9,7 @@ use crate::seating::{Process, Seating, Unseen, WatchedThread};
 use seatmap_data::document::visible;
 use seatmap_data::grouped::by_key;
 use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::{figure, joined, lasting};
+use seatmap_data::words::{figure, joined, lasting};
 use seatmap_os::{CpuSet, Tid};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

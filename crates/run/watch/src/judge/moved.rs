@@ -8,7 +8,7 @@ use super::facts::{SeatingFacts, Sitter, count, cpus};
 use crate::finding::Finding;
 use crate::seating::WatchedThread;
 use seatmap_data::grouped::by_key;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::rule::Rule;
 use seatmap_data::machine::Pu;
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::words::agreeing;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 

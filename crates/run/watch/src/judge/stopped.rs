@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::GroupBrake;
 use seatmap_data::grouped::by_key;
-use seatmap_data::statistics::words::{agreeing, joined};
+use seatmap_data::words::{agreeing, joined};
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet};
 
