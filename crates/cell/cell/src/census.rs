@@ -97,8 +97,7 @@ fn line_of(root: &Root, pid: Tid) -> impl Iterator<Item = Tid> {
 }
 
 fn parent(root: &Root, pid: Tid) -> Option<Tid> {
-    let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok()??;
-    Some(process.parent).filter(|parent| *parent > 1)
+    task::parent(root, pid).filter(|parent| *parent > 1)
 }
 
 /// Records a control group's journal in the group, if the file system can.

@@ -161,7 +161,7 @@ fn cause(error: &partition::ClosingError) -> String {
 fn furnish(
     host: &CellHost,
     request: &CellRequest,
-    site: &mut Site<'_>,
+    site: &mut Site,
     posted: &mut Guardian,
     backend: CellBackend,
     group: Option<String>,
@@ -218,7 +218,7 @@ fn accept(
     host: &CellHost,
     record: &CellRecord,
     limit: Option<f64>,
-    judge: &mut NoiseJudge<'_>,
+    judge: &mut NoiseJudge,
 ) -> Result<f64, CellError> {
     let group = record.group.as_deref();
     let home = group.and_then(|group| group::of_self(&host.root, group));

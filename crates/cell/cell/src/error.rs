@@ -103,7 +103,7 @@ impl From<io::Error> for CellError {
 
 impl CellError {
     /// A conflict with a cell without a record in this folder.
-    pub(crate) fn of_claim(claim: &CellClaim) -> Self {
+    pub fn of_claim(claim: &CellClaim) -> Self {
         let cell = &claim.header.cell;
         let cpus = claim.header.set().named();
         CellError::Taken(if claim.has_lost_its_journal() {

@@ -247,7 +247,7 @@ impl CellJournal {
     ///
     /// # Errors
     /// The disk is full.
-    pub(crate) fn reserve(&self, older_cells: usize) -> io::Result<()> {
+    pub fn reserve(&self, older_cells: usize) -> io::Result<()> {
         let file = trusted::open(&self.path, Open::Append)?;
         let length = file.metadata()?.len();
         // One line per change, less than twice as long.

@@ -6,7 +6,7 @@
 use crate::destroy::destroy_beside;
 use crate::renew::renew;
 use crate::{CellError, CellHost, CellRecord, Left, Name};
-use seatmap_os::forgotten::ForgottenCpus;
+
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::{CpuSet, FileError, Root, Tid, affinity, forgotten, group, task};
 use std::io;
@@ -121,7 +121,7 @@ impl Home {
                 given.push((ThreadMask { tid, started_ticks, cpus: before.clone() }, lost));
             }
         }
-        ForgottenCpus::gather(given).into_iter().map(Left::masks).collect()
+        Left::of_lacking(given)
     }
 }
 

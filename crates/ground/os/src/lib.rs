@@ -154,6 +154,9 @@ pub use root::{FileError, Root};
 /// A thread's or process's number.
 pub type Tid = libc::pid_t;
 
+/// Whether to stop early, asked again and again.
+pub type StopCheck<'a> = &'a dyn Fn() -> bool;
+
 /// The answer of a system call, or its error if negative.
 ///
 /// # Errors

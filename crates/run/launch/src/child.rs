@@ -2,7 +2,8 @@
 
 use crate::executable::Executable;
 use crate::signals::Signals;
-use seatmap_os::Tid;
+use seatmap_os::{Tid, checked};
+
 use seatmap_os::mempolicy::{MemoryPolicy, PolicyCall};
 use seatmap_os::private_files::PrivateFiles;
 use std::ffi::{CStr, c_char};
@@ -98,8 +99,7 @@ impl Child {
 
 fn unblock(pipe: &PipeReader) -> io::Result<()> {
     // SAFETY: the descriptor is open.
-    let status = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    checked(unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) }).map(drop)
 }
 
 fn pointers(front: Option<[&CStr; 2]>, arguments: &[std::ffi::CString]) -> Vec<*const c_char> {

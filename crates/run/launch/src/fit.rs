@@ -14,7 +14,7 @@ mod cpuinfo;
 mod files;
 mod widening;
 
-pub(crate) use widening::FitWatch;
+pub use widening::FitWatch;
 
 use crate::count::CpuCount;
 use crate::executable::Executable;

@@ -275,7 +275,8 @@ fn let_go() {
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
 }
 
-fn silence(streams: &[i32]) {
+/// Replaces these streams by `/dev/null`.
+pub fn silence(streams: &[i32]) {
     // SAFETY: opens an existing device, and replaces descriptors that no object here owns.
     unsafe {
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);

@@ -66,11 +66,11 @@ fn scrub(cell: &CellRecord) -> Result<(), LaunchError> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    pub(crate) fn cell() -> CellRecord {
+    pub fn cell() -> CellRecord {
         let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
             "degraded": [], "noise_before": null, "noise_after": null, "state": "ready", "group": null,
             "irqs_left": [], "kernel_threads_left": 0, "threads_left": 0, "expires_s": null,

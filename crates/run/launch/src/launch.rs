@@ -60,7 +60,7 @@ pub struct LaunchOptions<'a> {
 pub fn run(
     program: &Executable,
     seating: SeatAllocator,
-    options: LaunchOptions<'_>,
+    options: LaunchOptions,
 ) -> Result<(Ending, Report), LaunchError> {
     let mut launch = Launch::begin(program, seating, options)?;
     let ending = launch.attend();

@@ -20,7 +20,7 @@ impl TaskPath {
 }
 
 impl fmt::Display for TaskPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&joined(&self.0, "."))
     }
 }

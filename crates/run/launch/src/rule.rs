@@ -75,11 +75,7 @@ impl SeatRule {
     ///
     /// # Errors
     /// [`RuleError`], with the rule.
-    pub fn parse(
-        text: &str,
-        seats: &SeatList,
-        computer: ReadComputer<'_>,
-    ) -> Result<Self, RuleError> {
+    pub fn parse(text: &str, seats: &SeatList, computer: ReadComputer) -> Result<Self, RuleError> {
         let (who, places) = text
             .rsplit_once('=')
             .filter(|(who, _)| !who.is_empty())
@@ -109,7 +105,7 @@ fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     numbers.iter().map(|number| seats.of(seats.numbered(*number as usize)?)).collect()
 }
 
-fn shared(member: &str, computer: ReadComputer<'_>) -> Result<Vec<Seat>, SetError> {
+fn shared(member: &str, computer: ReadComputer) -> Result<Vec<Seat>, SetError> {
     Ok(sets::parse(member, computer)?.into_iter().map(Seat::shared).collect())
 }
 

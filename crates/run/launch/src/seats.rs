@@ -106,7 +106,7 @@ impl SeatList {
     }
 
     /// `reader#3` is the fourth of several called `reader`.
-    pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+    pub fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         self.names
             .iter()
             .enumerate()

@@ -53,9 +53,9 @@ impl Report {
             .into_iter()
             .flatten()
             .chain(roaming)
-            .chain(self.throttled.iter().cloned())
-            .chain(self.crowding.iter().cloned())
-            .chain(self.unmet_rules.iter().cloned())
+            .chain(
+                [&self.throttled, &self.crowding, &self.unmet_rules].into_iter().flatten().cloned(),
+            )
             .chain(self.pages(|process| !process.is_elsewhere()))
             .collect()
     }

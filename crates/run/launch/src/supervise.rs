@@ -90,7 +90,7 @@ impl RunRequest {
     }
 }
 
-fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunListener) -> Ending {
+fn attend(mut launch: Launch, returns_at: ReturnsAt, listener: &mut dyn RunListener) -> Ending {
     let supervisor = task::own_pid();
     front::leave_streams();
     listener.begun(&mut || launch.report());
@@ -124,12 +124,12 @@ fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunL
     listener.seated(&report, ending)
 }
 
-fn tell_of_others(launch: &mut Launch<'_>, listener: &mut dyn RunListener) {
+fn tell_of_others(launch: &mut Launch, listener: &mut dyn RunListener) {
     let leased = launch.shared_cpus();
     listener.shares(&SeatNeighbours::of(&launch.report(), &leased));
 }
 
-fn leave(launch: &mut Launch<'_>, ending: Ending) {
+fn leave(launch: &mut Launch, ending: Ending) {
     if let Some(link) = launch.link() {
         link.leave(ending);
     }

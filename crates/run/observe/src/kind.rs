@@ -40,7 +40,7 @@ impl TalkKind {
 }
 
 impl fmt::Display for TalkKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.serialize(f)
     }
 }

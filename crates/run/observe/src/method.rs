@@ -52,7 +52,7 @@ impl Method {
 
 /// The name on the command line and in files.
 impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         self.serialize(f)
     }
 }

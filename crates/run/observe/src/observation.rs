@@ -90,7 +90,7 @@ pub struct Observation {
 
 impl Observation {
     /// Messages of one kind in one window.
-    pub(crate) fn whole(
+    pub fn whole(
         (method, means): (Method, &str),
         tasks: Vec<ObservedTask>,
         (kind, edges): (TalkKind, Vec<Edge>),

@@ -35,7 +35,7 @@ impl Phase {
     }
 }
 
-pub(crate) fn sum_of<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> f64 {
+pub fn sum_of<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> f64 {
     edges.into_iter().fold(0.0, |sum, edge| sum + edge.messages)
 }
 

@@ -3,6 +3,7 @@
 use crate::source::MessageSource;
 use crate::{ObserveError, SubjectCommand};
 use seatmap_os::hierarchy::{Hierarchies, members_below};
+use seatmap_os::task::Family;
 use seatmap_os::{Root, Tid, interpreter, task, visibility};
 use std::collections::BTreeSet;
 use std::io;
@@ -76,8 +77,7 @@ fn follow_all(
 
 /// A thread's process, because users also give TIDs.
 fn process_of(tid: Tid) -> Tid {
-    let status = std::fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
-    seatmap_os::sched::ThreadStatus::parse(&status).pid.unwrap_or(tid)
+    Family::of(tid).map_or(tid, |family| family.pid)
 }
 
 /// A process that starts meanwhile is found by the next search.

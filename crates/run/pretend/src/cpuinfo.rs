@@ -32,7 +32,7 @@ impl HostFacts {
 }
 
 /// A block for each online CPU, from the first block of this computer's file.
-pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
+pub fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };
     let ranks = core_ranks(machine);

@@ -131,7 +131,7 @@ impl PretendedMachine {
 }
 
 impl PretendedNode {
-    pub(crate) fn distance(&self, other: &PretendedNode) -> u32 {
+    pub fn distance(&self, other: &PretendedNode) -> u32 {
         if self.os == other.os {
             OWN_DISTANCE
         } else if self.package.is_some() && self.package == other.package {
@@ -165,24 +165,24 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
 }
 
 #[cfg(test)]
-pub(crate) mod made {
+pub mod made {
     use super::*;
 
-    pub(crate) fn set(list: &str) -> CpuSet {
+    pub fn set(list: &str) -> CpuSet {
         CpuSet::of_list(list).unwrap()
     }
 
     /// Two packages (nodes) of two cores with two hardware threads.
-    pub(crate) fn small() -> PretendedMachine {
+    pub fn small() -> PretendedMachine {
         with("0-7", "")
     }
 
-    pub(crate) fn with(allowed: &str, offline: &str) -> PretendedMachine {
+    pub fn with(allowed: &str, offline: &str) -> PretendedMachine {
         let allowed = set(allowed);
         PretendedMachine::new("small", topology(), Some(&allowed), &set(offline)).unwrap()
     }
 
-    pub(crate) fn topology() -> Topology {
+    pub fn topology() -> Topology {
         let pus = (0..8).map(|os| Pu {
             os,
             core: Some(os / 2),

@@ -55,7 +55,7 @@ impl PretendedPolicy {
 }
 
 impl std::fmt::Display for PretendedPolicy {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
         out.write_str(NAMES[self.mode as usize])?;
         if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", self.nodes) }
     }

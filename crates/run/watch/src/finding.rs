@@ -93,14 +93,14 @@ impl Finding {
     }
 
     /// Sets the threads, and their process if it is the same for all.
-    pub(crate) fn threads(self, sitters: &[&Sitter]) -> Self {
+    pub fn threads(self, sitters: &[&Sitter]) -> Self {
         let pid = sitters.first().map(|first| first.pid);
         let pid = pid.filter(|pid| sitters.iter().all(|one| one.pid == *pid));
         Finding { pid, ..self }.tids(sitters.iter().map(|one| one.tid))
     }
 
     /// The same, since the first one's start at most.
-    pub(crate) fn about(self, sitters: &[&Sitter]) -> Self {
+    pub fn about(self, sitters: &[&Sitter]) -> Self {
         let at_most_s = sitters.first().map(|first| first.age_s);
         Finding { at_most_s, ..self.threads(sitters) }
     }
@@ -139,7 +139,7 @@ impl Finding {
 
     /// Replaces a command that the kernel refuses even to this root, in a user namespace or without
     /// capabilities.
-    pub(crate) fn permitted(self, root: &Root) -> Self {
+    pub fn permitted(self, root: &Root) -> Self {
         match &self.remedy {
             Some(command) if command.split("; ").any(|part| is_refused_to_root(root, part)) => {
                 let advice = format!("ask {} to run '{command}'", rights::whom_to_ask(root));

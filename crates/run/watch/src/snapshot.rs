@@ -15,7 +15,7 @@ use seatmap_data::words::counted;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{InterruptCount, Interrupts};
 use seatmap_os::kernel::SchedulerSettings;
-use seatmap_os::{CpuSet, Root, Tid, boot, irq};
+use seatmap_os::{CpuSet, Root, StopCheck, Tid, boot, irq};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -110,7 +110,7 @@ impl Watcher {
     }
 
     /// Waits for this time, or until `stop` returns true, with short looks.
-    pub fn watch(&mut self, window: Duration, stop: &dyn Fn() -> bool) {
+    pub fn watch(&mut self, window: Duration, stop: StopCheck) {
         let begun = Instant::now();
         while let Some(left) =
             window.checked_sub(begun.elapsed()).filter(|left| !left.is_zero() && !stop())

@@ -3,7 +3,7 @@
 use super::left::Left;
 use crate::mask_snapshot::LostCpus;
 use crate::{SettingChange, SettingKind, thread_mask};
-use seatmap_os::forgotten::ForgottenCpus;
+
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::{CpuSet, Root, affinity, forgotten};
 
@@ -20,7 +20,7 @@ pub fn find<'a>(
     }
     let masks = changes.into_iter().filter(|change| change.what == SettingKind::Affinity);
     let lacking = masks.filter_map(|change| lacking(root, change, taken, &offline));
-    ForgottenCpus::gather(lacking).into_iter().map(Left::masks).collect()
+    Left::of_lacking(lacking)
 }
 
 /// A thread with its intended mask, and the offline CPUs missing from it.
@@ -47,5 +47,5 @@ pub fn give(threads: impl IntoIterator<Item = LostCpus>, taken: &CpuSet) -> Vec<
         let lost = forgotten::lost(thread.tid, &cpus);
         Some((ThreadMask { cpus, ..thread }, lost))
     });
-    ForgottenCpus::gather(lacking).into_iter().map(Left::masks).collect()
+    Left::of_lacking(lacking)
 }

@@ -72,7 +72,7 @@ pub struct AcceptedWords {
 ///
 /// # Errors
 /// [`SetError`]: the words are wrong for another reason.
-pub fn or_all(words: &str, computer: ReadComputer<'_>) -> Result<AcceptedWords, SetError> {
+pub fn or_all(words: &str, computer: ReadComputer) -> Result<AcceptedWords, SetError> {
     let mut accepted = AcceptedWords { words: words.to_owned(), remarks: Vec::new() };
     loop {
         let (word, reason) = match super::members(&accepted.words, computer) {

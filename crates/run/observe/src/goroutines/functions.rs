@@ -83,7 +83,7 @@ fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
 }
 
 /// An event at a wrong address would break the program, so one outside the code is rejected.
-fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
+fn first(elf: &Elf, table: &Table) -> Result<u64, FunctionsError> {
     let found = match table.first {
         0 => elf.symbol(FIRST_SYMBOL)?.or_else(|| {
             let module = elf.bytes(elf.section(".go.module")?).ok()?;

@@ -16,7 +16,7 @@ pub const KIND_LISTS: [&str; 3] =
 const MIDR_ARCHITECTURE: u64 = 0xf_0000;
 
 impl MachineTree {
-    pub(super) fn kinds(&mut self, machine: &PretendedMachine) {
+    pub(crate) fn kinds(&mut self, machine: &PretendedMachine) {
         for pu in machine.running() {
             let midr = pu.core_type.map(|core_type| core_type | MIDR_ARCHITECTURE);
             let figures = [
