@@ -13,7 +13,7 @@ use seatmap_os::{CpuSet, Root, Tid, affinity, task};
 use std::collections::BTreeSet;
 
 /// Threads' expected masks, and the CPUs found offline since.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct MaskSnapshot {
     threads: Vec<ThreadMask>,
     /// This process's mask.

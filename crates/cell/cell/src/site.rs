@@ -6,7 +6,6 @@ use seatmap_os::{CpuSet, FileError, Root, Tid};
 use std::io;
 
 /// The host with one cell's journal.
-#[derive(Debug)]
 pub struct Site<'a> {
     /// The host's files.
     pub root: &'a Root,

@@ -17,7 +17,6 @@ const NOT_EXECUTED: i32 = 127;
 /// Runs scripts without a `#!` line, as in `execvp(3)`.
 const SHELL: &CStr = c"/bin/sh";
 
-#[derive(Debug)]
 pub struct Child {
     pub pid: Tid,
     /// If closed without a byte, the waiting child ends.

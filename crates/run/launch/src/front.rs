@@ -51,7 +51,7 @@ pub struct FrontLink {
 
 const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum News {
     Stopped(i32),
     Continued,

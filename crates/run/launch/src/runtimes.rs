@@ -7,7 +7,7 @@ use seatmap_os::{Root, Tid, task};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Runtimes {
     of: HashMap<Tid, LanguageRuntime>,
     files: HashMap<PathBuf, LanguageRuntime>,

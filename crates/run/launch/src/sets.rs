@@ -375,7 +375,7 @@ fn joined(lists: &str, member: &str) -> Result<Vec<Vec<u32>>, SetError> {
     Ok(parts)
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Part {
     all: CpuSet,
     /// Allowed CPUs; isolated ones only if all are.

@@ -71,7 +71,6 @@ pub struct Tracer {
     filters: Option<SeccompFilters>,
 }
 
-#[derive(Debug)]
 struct Traced {
     patience: u32,
     signals: Allowance,

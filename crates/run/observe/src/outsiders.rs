@@ -4,7 +4,7 @@ use seatmap_data::pattern::Outsider;
 use seatmap_os::{Root, Tid, task};
 use std::collections::HashMap;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Outsiders {
     by_pid: HashMap<Tid, Outsider>,
 }

@@ -26,7 +26,6 @@ const AT_SOCKET: Duration = Duration::from_nanos(40);
 /// ns longer, half of them for the program.
 const AT_CALL: Duration = Duration::from_nanos(170);
 
-#[derive(Debug)]
 pub struct Sockets {
     table: Map,
     /// At the kernel's socket tracepoints (Linux 6.3).

@@ -118,7 +118,7 @@ pub fn sharing(traces: &[TraceText]) -> Result<Sighting, TraceError> {
     if total > MAX_TASKS {
         let total = counted(total, "thread");
         let what = format!("{total}, but a pattern has at most {MAX_TASKS}");
-        return Err(TraceError::TooLarge { path: traces[0].path.clone(), what });
+        return Err(TraceError::of(&traces[0].path, &what));
     }
     Ok(joined(&processes))
 }

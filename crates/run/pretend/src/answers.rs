@@ -60,7 +60,6 @@ pub struct ProgramCall<'a> {
 }
 
 /// A memory policy for an address range.
-#[derive(Clone, Debug, PartialEq)]
 pub struct BoundRange {
     /// The process.
     pub pid: Tid,

@@ -13,7 +13,7 @@ const PREFERRED: u32 = 1;
 const LOCAL: u32 = 4;
 
 /// A memory policy; by default the kernel's.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PretendedPolicy {
     mode: u32,
     flags: u32,

@@ -23,7 +23,7 @@ pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; chars
 type Owner = (String, String);
 
 /// An unknown figure is `None`, because a zero would mean that all is well.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Sums {
     threads: usize,
     off_seat: Option<BTreeSet<Tid>>,

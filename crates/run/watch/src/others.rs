@@ -19,7 +19,7 @@ const MOST_LISTED: usize = 16;
 /// Reading two small files per thread takes about 10 us.
 const MOST_THREADS: u64 = 20_000;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,
     at_ns: u64,

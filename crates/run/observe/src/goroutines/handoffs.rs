@@ -27,7 +27,6 @@ const FUNCTIONS: [&str; 2] = ["runtime.ready", "runtime.execute"];
 /// Device and inode: containers may have other files of the same name.
 type FileId = (u64, u64);
 
-#[derive(Debug)]
 enum Found {
     Other,
     Watched {
@@ -37,7 +36,6 @@ enum Found {
     Unwatched(String),
 }
 
-#[derive(Debug)]
 pub struct GoroutineHandoffs {
     goroutines: Goroutines,
     programs: [EbpfProgram; 2],

@@ -16,7 +16,7 @@ type Ends = HashMap<Tid, Count>;
 /// A kind and an object, in one direction.
 type FlowKey = (u32, u64);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Flow {
     written: Ends,
     read: Ends,
@@ -64,7 +64,7 @@ fn bytes_of(ends: &Ends) -> f64 {
     ends.values().map(|[bytes, _]| bytes).sum()
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Flows {
     all: HashMap<FlowKey, Flow>,
     new: Vec<FlowKey>,

@@ -30,7 +30,6 @@ pub enum EbpfError {
     Load(#[from] LoadError),
 }
 
-#[derive(Debug)]
 pub struct Ebpf {
     tables: Tables,
     programs: Vec<AttachedProgram>,
@@ -44,7 +43,7 @@ pub struct Ebpf {
     not_followed: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Timed {
     statistics: Option<(Statistics, Instant)>,
     timed: Duration,

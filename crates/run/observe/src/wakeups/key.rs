@@ -43,7 +43,7 @@ const OF_SOCKETS: [libc::c_long; 8] = [
     libc::SYS_shutdown,
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
     /// The waker's thread, or the negative PID of an outside process.
     pub waker: i32,

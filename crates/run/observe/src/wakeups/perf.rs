@@ -25,7 +25,7 @@ const IN_HARDIRQ: u8 = 0x08 | 0x40;
 
 const FLAGS: usize = 2;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Perf {
     cpus: Vec<Records>,
     wakee: usize,

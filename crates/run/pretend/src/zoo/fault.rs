@@ -13,7 +13,7 @@ use seatmap_launch::Ending;
 use seatmap_launch::count::CpuCount;
 use seatmap_os::CpuSet;
 use seatmap_watch::{Finding, Gravity};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Helpers of scripts use less CPU time than this, in seconds.
@@ -25,7 +25,7 @@ const BUSY_SHARE: f64 = 0.5;
 const MOST_QUOTED: usize = 60;
 
 /// Something wrong in one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ZooFault {
     /// `crash`, `timeout`, `refused`, `shared-core`, `slow-core`, `too-many`, `memory` or `output`;

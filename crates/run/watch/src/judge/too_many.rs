@@ -35,7 +35,7 @@ const YOUNG_S: f64 = 2.0;
 const LOWEST: i32 = 19;
 
 /// The limit that threads share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Limit<'a> {
     quota: Option<&'a WatchedQuota>,
     cpus: &'a CpuSet,

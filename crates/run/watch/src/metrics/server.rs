@@ -51,14 +51,12 @@ pub struct MetricsServer {
     listener: TcpListener,
 }
 
-#[derive(Debug)]
 struct Client {
     stream: TcpStream,
     until: Instant,
     state: ClientState,
 }
 
-#[derive(Debug)]
 enum ClientState {
     Asking(Vec<u8>),
     Answered(Rc<[u8]>, usize),
