@@ -62,7 +62,7 @@ pub struct Watcher {
     trace: Option<SchedulerTrace>,
 }
 
-/// What the next seating is compared with.
+/// The start of the next seating.
 #[derive(Clone)]
 struct WindowStart {
     looks: Looks,
