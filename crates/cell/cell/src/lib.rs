@@ -6,22 +6,22 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`change`], `settings`, `permitted` | changes, and allowed values of settings |
-//! | `settings_lock` | lets one program at a time make changes |
-//! | `journal`, [`undo`] | records changes; undoes them |
+//! | [`change`], `settings`, [`permitted`] | changes, and allowed values of settings |
+//! | [`settings_lock`] | lets one program at a time make changes |
+//! | [`journal`], [`undo`] | records changes; undoes them |
 //! | [`fault`] | deliberate crashes, for tests |
 //! | `site` | the host during changes for one cell |
 //! | `backend`, `partition` | the levels at which a cell is closed |
 //! | `hygiene` | keeps interrupts, kernel work and timers away |
-//! | `host`, `run_folder` | this computer; the folder of journals and records |
-//! | `record`, [`name`] | a cell's record and name |
+//! | `host`, [`run_folder`] | this computer; the folder of journals and records |
+//! | [`record`], [`name`] | a cell's record and name |
 //! | `claim` | a second record, in case the folder is lost |
-//! | [`mod@standing`] | the existing cells, read-only |
+//! | [`standing`](fn@standing) | the existing cells, read-only |
 //! | `orphan` | undoes cells without a record |
-//! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the commands |
-//! | [`guardian`], `posted` | a process that undoes a dead creator's cell and ends leases |
-//! | `choose`, [`census`], [`memory`] | best CPUs, other threads on them, huge pages |
-//! | `aside` | moves Seatmap's own threads off a cell's CPUs |
+//! | [`mod@create`], [`mod@destroy`], [`renew`](fn@renew), [`verify`](fn@verify) | the commands |
+//! | [`guardian`], [`posted`] | a process that undoes a dead creator's cell and ends leases |
+//! | [`choose`], [`census`], [`memory`] | best CPUs, other threads on them, huge pages |
+//! | [`aside`] | moves Seatmap's own threads off a cell's CPUs |
 //! | `stay` | moves the calling process into a cell and back |
 //! | [`document`] | cells as JSON |
 //! | `error` | why a command failed |
