@@ -1,7 +1,6 @@
 //! Moves Seatmap's own threads off a cell's CPUs. Creating a cell moves all other threads.
 
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, Tid, kept_masks, task};
+use seatmap_os::{CpuSet, Root, Tid, kept_masks, task};
 
 /// This process's moved threads with their masks, restored when dropped.
 #[derive(Debug)]
@@ -10,7 +9,7 @@ pub struct SteppedAside(Vec<(Tid, CpuSet)>);
 
 /// Moves this process's threads off these CPUs. A thread that may run only there stays.
 pub fn step_aside(root: &Root, cpus: &CpuSet) -> SteppedAside {
-    let threads = task::of_process(root, std::process::id() as Tid).unwrap_or_default();
+    let threads = task::of_process(root, task::own_pid()).unwrap_or_default();
     SteppedAside(threads.iter().filter_map(|thread| moved(thread.tid, cpus)).collect())
 }
 

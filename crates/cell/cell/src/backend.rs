@@ -37,7 +37,7 @@ impl CellBackend {
 }
 
 impl fmt::Display for CellBackend {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         self.word().fmt(out)
     }
 }

@@ -1,9 +1,8 @@
 //! Threads that run, or may run, on a cell's CPUs.
 
 use crate::CellRecord;
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::task::{self, ThreadStat};
-use seatmap_os::{CpuSet, Tid, attribute};
+use seatmap_os::task::ThreadStat;
+use seatmap_os::{CpuSet, FileError, Root, Tid, attribute, task};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -85,8 +84,7 @@ pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
 /// Whether a process's origin is unknown: it is younger than the cell, without a readable
 /// environment or living parent, like a daemon started in a cell.
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
-    let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
-    process.is_some_and(|process| {
+    process(root, pid).is_some_and(|process| {
         let is_younger = began_ticks.is_some_and(|began| process.started_ticks >= began);
         process.parent <= 1 && is_younger
     }) && task::environment(root, pid).is_empty()
@@ -97,9 +95,12 @@ fn line_of(root: &Root, pid: Tid) -> impl Iterator<Item = Tid> {
     std::iter::successors(Some(pid), |pid| parent(root, *pid)).take(LONGEST_LINE)
 }
 
+fn process(root: &Root, pid: Tid) -> Option<ThreadStat> {
+    task::in_folder(root, &format!("/proc/{pid}"), pid).ok()?
+}
+
 fn parent(root: &Root, pid: Tid) -> Option<Tid> {
-    let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok()??;
-    Some(process.parent).filter(|parent| *parent > 1)
+    Some(process(root, pid)?.parent).filter(|parent| *parent > 1)
 }
 
 /// Records a control group's journal in the group, if the file system can.

@@ -1,8 +1,7 @@
 //! One change to the host, as recorded in a journal.
 
 use crate::{settings, thread_mask};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, Tid, affinity};
+use seatmap_os::{CpuSet, FileError, Root, Tid, affinity};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -7,8 +7,7 @@
 
 use crate::{CellError, CellHost, Name};
 use seatmap_data::machine::Profile;
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, irq, layout};
+use seatmap_os::{CpuSet, FileError, Root, irq, layout};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts about candidate CPUs.

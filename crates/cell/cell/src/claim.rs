@@ -6,8 +6,7 @@
 
 use crate::settings_lock::FOLDER;
 use crate::{CellJournal, CellJournalHeader, JournalEntry, Name, SettingChange, SettingKind};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, attribute, task};
+use seatmap_os::{CpuSet, FileError, Root, attribute, task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;

@@ -1,16 +1,15 @@
 //! Creates a cell: chooses a backend, closes the cell and tests it.
 
-use crate::posted::{self, TAKE_MEMORY};
+use crate::posted::TAKE_MEMORY;
 use crate::site::Site;
 use crate::{
     CellBackend, CellClaim, CellError, CellHost, CellJournal, CellJournalHeader, CellRecord,
-    CellState, GuardedHost, JournalEntry, Name, census, hygiene, memory, partition, record,
+    CellState, GuardedHost, JournalEntry, Name, census, hygiene, memory, partition, posted, record,
 };
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::words::agreeing;
 use seatmap_os::guardian::Guardian;
-use seatmap_os::layout::{self, CpusetMounts};
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuList, CpuSet, Tid, boot, group, isolated, rights};
+use seatmap_os::layout::CpusetMounts;
+use seatmap_os::{CpuList, CpuSet, FileError, boot, group, isolated, layout, rights, task};
 
 /// Measures the percentage of time stolen from a busy loop on these CPUs, on a thread that may use
 /// them.
@@ -110,7 +109,7 @@ fn build(
     rest: &CpuSet,
     posted: &mut Guardian,
 ) -> Result<CellRecord, CellError> {
-    let spared = vec![std::process::id() as Tid, posted.pid()];
+    let spared = vec![task::own_pid(), posted.pid()];
     let layout = CpusetMounts::read(&host.root);
     let mut degraded = Vec::new();
     for backend in CellBackend::ALL.into_iter().filter(|backend| *backend >= request.require) {
@@ -162,7 +161,7 @@ fn cause(error: &partition::ClosingError) -> String {
 fn furnish(
     host: &CellHost,
     request: &CellRequest,
-    site: &mut Site<'_>,
+    site: &mut Site,
     posted: &mut Guardian,
     backend: CellBackend,
     group: Option<String>,
@@ -219,7 +218,7 @@ fn accept(
     host: &CellHost,
     record: &CellRecord,
     limit: Option<f64>,
-    judge: &mut NoiseJudge<'_>,
+    judge: &mut NoiseJudge,
 ) -> Result<f64, CellError> {
     let group = record.group.as_deref();
     let home = group.and_then(|group| group::of_self(&host.root, group));

@@ -4,9 +4,8 @@ use crate::{
     CellClaim, CellError, CellHost, GuardedHost, Left, Name, census, memory, orphan, settings,
 };
 use seatmap_data::document::with_causes;
-use seatmap_os::layout::{self, CpusetMounts};
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, group};
+use seatmap_os::layout::CpusetMounts;
+use seatmap_os::{CpuSet, FileError, group, layout};
 
 /// Undoes a cell, and moves programs out alive. Returns what could not be restored.
 ///

@@ -4,9 +4,8 @@ use crate::run_folder::NoFolder;
 use crate::site::SiteError;
 use crate::{CellBackend, CellClaim, Name};
 use seatmap_data::document::{Blame, shell_escaped};
-use seatmap_data::statistics::words::agreeing;
-use seatmap_os::CpuSet;
-use seatmap_os::root::FileError;
+use seatmap_data::words::agreeing;
+use seatmap_os::{CpuSet, FileError};
 use std::io;
 
 /// The error of a cell's command.
@@ -104,7 +103,7 @@ impl From<io::Error> for CellError {
 
 impl CellError {
     /// A conflict with a cell without a record in this folder.
-    pub(crate) fn of_claim(claim: &CellClaim) -> Self {
+    pub fn of_claim(claim: &CellClaim) -> Self {
         let cell = &claim.header.cell;
         let cpus = claim.header.set().named();
         CellError::Taken(if claim.has_lost_its_journal() {

@@ -4,29 +4,25 @@
 
 #[cfg(feature = "faults")]
 mod injected;
-#[cfg(feature = "faults")]
-pub(crate) use injected::spare_guardian;
-#[cfg(feature = "faults")]
-pub use injected::{point, spare};
 
-#[cfg(not(feature = "faults"))]
-mod absent {
-    use std::process::Command;
+use std::process::Command;
 
-    /// Excludes a child from its parent's faults; there are none.
-    pub fn spare(child: &mut Command) -> &mut Command {
-        child
-    }
-
-    /// Excludes a guardian from its parent's faults; there are none.
-    pub(crate) fn spare_guardian(child: &mut Command) -> &mut Command {
-        child
-    }
-
-    /// A point at which a process of another build may be killed.
-    pub fn point() {}
+/// Excludes a child from its parent's faults.
+pub fn spare(child: &mut Command) -> &mut Command {
+    #[cfg(feature = "faults")]
+    injected::spare(child);
+    child
 }
-#[cfg(not(feature = "faults"))]
-pub(crate) use absent::spare_guardian;
-#[cfg(not(feature = "faults"))]
-pub use absent::{point, spare};
+
+/// Excludes a guardian from its parent's faults, and passes its own.
+pub(crate) fn spare_guardian(child: &mut Command) -> &mut Command {
+    #[cfg(feature = "faults")]
+    injected::spare_guardian(child);
+    child
+}
+
+/// A point at which a process may be killed.
+pub fn point() {
+    #[cfg(feature = "faults")]
+    injected::point();
+}

@@ -7,8 +7,8 @@
 
 use crate::journal::CellStage;
 use crate::memory::Kept;
-use crate::posted::{self, TAKE_MEMORY};
-use crate::{CellJournal, Left, Name, RunFolder};
+use crate::posted::TAKE_MEMORY;
+use crate::{CellJournal, Left, Name, RunFolder, posted};
 use seatmap_os::guardian::{self, GuardianCommand, Parting};
 use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::io;

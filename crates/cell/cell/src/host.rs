@@ -6,8 +6,7 @@ use crate::{
     CellClaim, CellError, CellJournal, CellRecord, GuardedHost, Left, Name, RunFolder, undo,
 };
 use seatmap_os::guardian::GuardianCommand;
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, boot};
+use seatmap_os::{CpuSet, Root, boot};
 use std::io;
 
 /// This computer for cells.
@@ -39,7 +38,7 @@ impl CellHost {
     ///
     /// # Errors
     /// A journal cannot be read or written.
-    pub(crate) fn dismantle(&self, name: &Name) -> Result<Vec<Left>, CellError> {
+    pub fn dismantle(&self, name: &Name) -> Result<Vec<Left>, CellError> {
         self.run.forget(name)?;
         let (own, mut others): (Vec<CellJournal>, Vec<CellJournal>) =
             self.journals()?.into_iter().partition(|journal| journal.header.cell == *name);
@@ -81,7 +80,7 @@ impl CellHost {
     ///
     /// # Errors
     /// A journal cannot be read.
-    pub(crate) fn next_serial(&self) -> Result<u64, CellError> {
+    pub fn next_serial(&self) -> Result<u64, CellError> {
         let own = self.journals()?.last().map(|journal| journal.header.serial);
         let elsewhere = self.foreign().last().map(|claim| claim.header.serial);
         Ok(own.max(elsewhere).map_or(1, |last| last.saturating_add(1)))
@@ -140,7 +139,7 @@ impl GuardedHost for CellHost {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub mod tests {
     use super::*;
     use crate::settings;
     use crate::tests::{journal, permit, set};
@@ -148,7 +147,7 @@ pub(crate) mod tests {
 
     const SETTING: &str = settings::DEFAULT_AFFINITY;
 
-    pub(crate) fn computer() -> (tempfile::TempDir, [CellHost; 2]) {
+    pub fn computer() -> (tempfile::TempDir, [CellHost; 2]) {
         let folder = seatmap_needs::tree(&[
             ("/sys/devices/system/cpu/online", "0-7"),
             (SETTING, "ff"),
@@ -172,7 +171,7 @@ pub(crate) mod tests {
     }
 
     /// Returns the number of a cell that keeps new interrupts off.
-    pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
+    pub fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
         let serial = host.next_serial().unwrap();
         let mut journal = journal(host.run.path(), name, cpus, serial);
         let old = CpuSet::of_mask(&host.root.read(SETTING).unwrap()).unwrap();

@@ -4,18 +4,17 @@
 
 use crate::site::{Site, SiteError};
 use crate::{SettingChange, SettingKind, settings};
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, irq};
+use seatmap_os::{CpuSet, FileError, Root, irq};
 
 /// Seconds between updates of memory statistics, which wake a kernel thread (`vm.stat_interval`,
 /// `Documentation/admin-guide/sysctl/vm.rst`): ten times as in tuned's low-latency profiles.
-pub(crate) const STAT_INTERVAL_S: &str = "120";
+pub const STAT_INTERVAL_S: &str = "120";
 
 /// Moves other work away. Returns interrupts that still arrive.
 ///
 /// # Errors
 /// [`SiteError`]: the journal cannot be written, or the interrupts cannot be listed.
-pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
+pub fn keep(site: &mut Site) -> Result<Vec<String>, SiteError> {
     let all = irq::of_devices(site.root)?.into_iter();
     let interrupts =
         all.filter_map(|irq| site.keep_out(SettingKind::Cpus, &irq::affinity_file(&irq))).collect();

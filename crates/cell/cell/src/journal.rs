@@ -8,12 +8,12 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use seatmap_data::document::with_causes;
 use seatmap_data::invariant;
-use seatmap_os::CpuSet;
-use seatmap_os::trusted::{self, Open};
+use seatmap_os::trusted::Open;
+use seatmap_os::{CpuSet, trusted};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The format's name in the first line.
 pub const FORMAT: &str = "seatmap-cell-journal/1";
@@ -247,7 +247,7 @@ impl CellJournal {
     ///
     /// # Errors
     /// The disk is full.
-    pub(crate) fn reserve(&self, older_cells: usize) -> io::Result<()> {
+    pub fn reserve(&self, older_cells: usize) -> io::Result<()> {
         let file = trusted::open(&self.path, Open::Append)?;
         let length = file.metadata()?.len();
         // One line per change, less than twice as long.

@@ -6,62 +6,62 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`change`], [`settings`], [`permitted`] | changes, and allowed values of settings |
+//! | [`change`], `settings`, [`permitted`] | changes, and allowed values of settings |
 //! | [`settings_lock`] | lets one program at a time make changes |
 //! | [`journal`], [`undo`] | records changes; undoes them |
 //! | [`fault`] | deliberate crashes, for tests |
-//! | [`site`] | the host during changes for one cell |
-//! | [`backend`], [`partition`] | the levels at which a cell is closed |
-//! | [`hygiene`] | keeps interrupts, kernel work and timers away |
-//! | [`host`], [`run_folder`] | this computer; the folder of journals and records |
+//! | `site` | the host during changes for one cell |
+//! | `backend`, `partition` | the levels at which a cell is closed |
+//! | `hygiene` | keeps interrupts, kernel work and timers away |
+//! | `host`, [`run_folder`] | this computer; the folder of journals and records |
 //! | [`record`], [`name`] | a cell's record and name |
-//! | [`claim`] | a second record, in case the folder is lost |
-//! | [`mod@standing`] | the existing cells, read-only |
+//! | `claim` | a second record, in case the folder is lost |
+//! | [`standing`](fn@standing) | the existing cells, read-only |
 //! | `orphan` | undoes cells without a record |
-//! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the commands |
+//! | [`mod@create`], [`mod@destroy`], [`renew`](fn@renew), [`verify`](fn@verify) | the commands |
 //! | [`guardian`], [`posted`] | a process that undoes a dead creator's cell and ends leases |
 //! | [`choose`], [`census`], [`memory`] | best CPUs, other threads on them, huge pages |
 //! | [`aside`] | moves Seatmap's own threads off a cell's CPUs |
-//! | [`stay`] | moves the calling process into a cell and back |
+//! | `stay` | moves the calling process into a cell and back |
 //! | [`document`] | cells as JSON |
-//! | [`error`] | why a command failed |
+//! | `error` | why a command failed |
 //!
 //! Quietness is measured by a busy loop, never assumed.
 #![deny(missing_docs)]
 
 pub mod aside;
-pub mod backend;
+mod backend;
 pub mod census;
 pub mod change;
 pub mod choose;
-pub mod claim;
+mod claim;
 pub mod create;
 pub mod destroy;
 pub mod document;
-pub mod error;
+mod error;
 pub mod fault;
 pub mod guardian;
-pub mod host;
-pub mod hygiene;
+mod host;
+mod hygiene;
 pub mod journal;
 mod mask_snapshot;
 pub mod memory;
 pub mod name;
 mod orphan;
-pub mod partition;
+mod partition;
 pub mod permitted;
 pub mod posted;
 pub mod record;
-pub mod renew;
+mod renew;
 pub mod run_folder;
-pub mod settings;
+mod settings;
 pub mod settings_lock;
-pub mod site;
-pub mod standing;
-pub mod stay;
+mod site;
+mod standing;
+mod stay;
 mod thread_mask;
 pub mod undo;
-pub mod verify;
+mod verify;
 
 pub use backend::CellBackend;
 pub use change::{SettingChange, SettingKind};

@@ -9,12 +9,11 @@
 
 use crate::{SettingChange, SettingKind, thread_mask};
 use seatmap_os::owed::ThreadMask;
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, Tid, affinity, task};
+use seatmap_os::{CpuSet, Root, Tid, affinity, task};
 use std::collections::BTreeSet;
 
 /// Threads' expected masks, and the CPUs found offline since.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct MaskSnapshot {
     threads: Vec<ThreadMask>,
     /// This process's mask.

@@ -7,15 +7,16 @@
 use crate::site::{Site, SiteError};
 use crate::{SettingChange, SettingKind, settings};
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mlock, mmap, munmap};
 use seatmap_os::mempolicy::MemoryPolicy;
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, layout};
+use seatmap_os::{CpuSet, Root, layout};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::ffi::c_void;
+use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::ptr::{self, NonNull};
+
+use std::{fs, io, ptr};
 
 /// The environment variable with the memory's file.
 pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";
@@ -85,7 +86,7 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
 ///
 /// # Errors
 /// The journal cannot be written.
-pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<CellMemory, SiteError> {
+pub(crate) fn prepare(site: &mut Site, wanted_bytes: u64) -> Result<CellMemory, SiteError> {
     let nodes = layout::memory_nodes(site.root, &site.cell)?;
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
     // The program may run on any of the cell's CPUs.
@@ -99,7 +100,7 @@ pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<CellMemo
     })
 }
 
-fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, SiteError> {
+fn add_pages(site: &mut Site, nodes: &CpuSet, each: u64) -> Result<bool, SiteError> {
     let mut made = Vec::new();
     for node in nodes.iter() {
         let path =
@@ -118,7 +119,7 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
 
 /// Whether all pages exist; `made` gets the attempted change.
 fn add_to(
-    site: &mut Site<'_>,
+    site: &mut Site,
     path: &str,
     each: u64,
     made: &mut Vec<SettingChange>,
@@ -194,7 +195,7 @@ fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
 
 #[derive(Debug)]
 struct Mapping {
-    start: NonNull<libc::c_void>,
+    start: *mut c_void,
     size: usize,
 }
 
@@ -204,33 +205,27 @@ impl Mapping {
         if file.metadata()?.len() < size_bytes {
             return Err(io::Error::other("the file is shorter than the memory"));
         }
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_SHARED;
-        // SAFETY: a new mapping of an open file with at least this size.
-        let start =
-            unsafe { libc::mmap(ptr::null_mut(), size, access, flags, file.as_raw_fd(), 0) };
-        match NonNull::new(start).filter(|_| start != libc::MAP_FAILED) {
-            Some(start) => Ok(Mapping { start, size }),
-            None => Err(io::Error::last_os_error()),
-        }
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice replaces none.
+        let start = unsafe { mmap(ptr::null_mut(), size, access, MapFlags::SHARED, file, 0) }?;
+        Ok(Mapping { start, size })
     }
 
     fn scrub(&self) {
         // SAFETY: the mapping is writable, has this size, and no reference into it exists.
-        unsafe { ptr::write_bytes(self.start.as_ptr().cast::<u8>(), 0, self.size) };
+        unsafe { ptr::write_bytes(self.start.cast::<u8>(), 0, self.size) };
     }
 
     fn lock(&self) -> io::Result<()> {
-        // SAFETY: the range is the mapping.
-        let status = unsafe { libc::mlock(self.start.as_ptr(), self.size) };
-        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        // SAFETY: the mapping has this address and length.
+        Ok(unsafe { mlock(self.start, self.size) }?)
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the range is the mapping, which is not used again.
-        unsafe { libc::munmap(self.start.as_ptr(), self.size) };
+        let _ = unsafe { munmap(self.start, self.size) };
     }
 }
 

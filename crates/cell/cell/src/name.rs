@@ -58,7 +58,7 @@ impl From<Name> for String {
 }
 
 impl fmt::Display for Name {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         self.0.fmt(out)
     }
 }

@@ -3,8 +3,7 @@
 
 use crate::{Left, hygiene, settings};
 use seatmap_os::layout::CpusetMounts;
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, irq};
+use seatmap_os::{CpuSet, Root, irq};
 
 pub fn cpus_of(root: &Root, group: &str) -> CpuSet {
     root.cpus(&format!("{group}/cpuset.cpus")).unwrap_or_default()

@@ -34,7 +34,7 @@ fn base(mounted: &Option<String>, version: u32) -> Result<String, ClosingError> 
 }
 
 /// Makes the cell's group with its CPUs.
-fn group(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
+fn group(site: &mut Site, base: &str) -> Result<String, ClosingError> {
     let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
     site.change(SettingChange::folder(&group))?;
     site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
@@ -46,7 +46,7 @@ fn group(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
 /// # Errors
 /// [`ClosingError`]; the journal has the changes made so far.
 pub fn close(
-    site: &mut Site<'_>,
+    site: &mut Site,
     backend: CellBackend,
     layout: &CpusetMounts,
 ) -> Result<Option<String>, ClosingError> {

@@ -1,6 +1,6 @@
 //! The kernel settings that Seatmap changes, and its control groups.
 
-use seatmap_os::root::{FileError, Root};
+use seatmap_os::{FileError, Root};
 
 /// The mask for new interrupts.
 pub const DEFAULT_AFFINITY: &str = "/proc/irq/default_smp_affinity";
@@ -15,7 +15,7 @@ const WORKQUEUES_REQUESTED: &str = "/sys/devices/virtual/workqueue/cpumask_reque
 ///
 /// # Errors
 /// [`FileError`].
-pub(crate) fn value(root: &Root, path: &str) -> Result<String, FileError> {
+pub fn value(root: &Root, path: &str) -> Result<String, FileError> {
     if path == WORKQUEUES && root.has(WORKQUEUES_REQUESTED) {
         root.read(WORKQUEUES_REQUESTED)
     } else {
@@ -24,14 +24,14 @@ pub(crate) fn value(root: &Root, path: &str) -> Result<String, FileError> {
 }
 
 /// The configured size of a pool of huge pages, without temporary ones (`surplus_hugepages`).
-pub(crate) fn pages(root: &Root, path: &str) -> Option<u64> {
+pub fn pages(root: &Root, path: &str) -> Option<u64> {
     let surplus = path
         .strip_suffix("nr_hugepages")
         .and_then(|folder| number(root, &format!("{folder}surplus_hugepages")));
     Some(number(root, path)?.saturating_sub(surplus.unwrap_or(0)))
 }
 
-pub(crate) fn number(root: &Root, path: &str) -> Option<u64> {
+pub fn number(root: &Root, path: &str) -> Option<u64> {
     root.read(path).ok()?.parse::<u64>().ok()
 }
 
@@ -45,4 +45,4 @@ pub const STAT_INTERVAL: &str = "/proc/sys/vm/stat_interval";
 pub const PREFIX: &str = "seatmap";
 
 /// The version 1 cpuset of all other threads. The `+` cannot be in a cell's name.
-pub(crate) const REST: &str = "seatmap+rest";
+pub const REST: &str = "seatmap+rest";

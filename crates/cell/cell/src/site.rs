@@ -2,12 +2,10 @@
 
 use crate::{CellJournal, JournalEntry, SettingChange, SettingKind, fault, settings};
 use seatmap_data::invariant;
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, FileError, Root, Tid};
 use std::io;
 
 /// The host with one cell's journal.
-#[derive(Debug)]
 pub struct Site<'a> {
     /// The host's files.
     pub root: &'a Root,

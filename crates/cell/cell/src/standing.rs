@@ -1,8 +1,7 @@
 //! The existing cells of this computer, read-only.
 
 use crate::{CellClaim, CellHost, GuardianCommand, RunFolder};
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, boot};
+use seatmap_os::{CpuSet, Root, boot};
 use std::collections::BTreeMap;
 
 /// The CPUs of each existing cell by name: root's cells of all run folders and this user's own, as

@@ -6,13 +6,12 @@
 use crate::destroy::destroy_beside;
 use crate::renew::renew;
 use crate::{CellError, CellHost, CellRecord, Left, Name};
-use seatmap_os::forgotten::{self, ForgottenCpus};
+
 use seatmap_os::owed::ThreadMask;
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, Tid, affinity, group, task};
+use seatmap_os::{CpuSet, FileError, Root, Tid, affinity, forgotten, group, task};
 use std::io;
-use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -93,7 +92,7 @@ impl Inside {
 
 impl Home {
     fn now(root: &Root, record: &CellRecord) -> Result<Self, CellError> {
-        let threads = task::of_process(root, std::process::id() as Tid)?;
+        let threads = task::of_process(root, task::own_pid())?;
         let mask =
             |thread: &task::ThreadStat| Some((thread.tid, affinity::to_put_back(thread.tid).ok()?));
         Ok(Home {
@@ -105,7 +104,7 @@ impl Home {
     /// Restores the group and masks. Threads created in the cell get the first thread's mask.
     /// Returns masks that lack offline CPUs.
     fn give_back(&self, root: &Root, cell: &CpuSet) -> Vec<Left> {
-        let threads = task::of_process(root, std::process::id() as Tid).unwrap_or_default();
+        let threads = task::of_process(root, task::own_pid()).unwrap_or_default();
         if let Some(group) = &self.group {
             let _ = join(root, group, &threads);
         }
@@ -122,12 +121,12 @@ impl Home {
                 given.push((ThreadMask { tid, started_ticks, cpus: before.clone() }, lost));
             }
         }
-        ForgottenCpus::gather(given).into_iter().map(Left::masks).collect()
+        Left::of_lacking(given)
     }
 }
 
 fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
-    let threads = task::of_process(root, std::process::id() as Tid)?;
+    let threads = task::of_process(root, task::own_pid())?;
     record.group.as_deref().map_or(Ok(()), |group| join(root, group, &threads))?;
     let cpus = record.set();
     for thread in threads {

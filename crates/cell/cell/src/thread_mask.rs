@@ -1,7 +1,6 @@
 //! Affinity masks of threads, which a journal identifies by their folder in `/proc`.
 
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, Tid, affinity, task};
+use seatmap_os::{CpuSet, FileError, Root, Tid, affinity, task};
 use std::io;
 
 /// The whole mask of this folder's thread, if it is still the one that started then.

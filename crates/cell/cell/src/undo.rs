@@ -18,10 +18,9 @@ use crate::{
     thread_mask,
 };
 use seatmap_data::invariant;
-use seatmap_data::statistics::words::agreeing;
-use seatmap_os::layout::{self, CpusetMounts};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, Tid, affinity, group, isolated, task};
+use seatmap_data::words::agreeing;
+use seatmap_os::layout::CpusetMounts;
+use seatmap_os::{CpuSet, FileError, Root, Tid, affinity, group, isolated, layout, task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

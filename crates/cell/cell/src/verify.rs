@@ -2,10 +2,9 @@
 
 use crate::partition::{v1, v2};
 use crate::{CellBackend, CellError, CellHost, CellRecord, GuardedHost, Name, census};
-use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::task::{self, ThreadStat};
-use seatmap_os::{Tid, group, irq, layout};
+use seatmap_data::words::{agreeing, counted};
+use seatmap_os::task::ThreadStat;
+use seatmap_os::{FileError, Root, Tid, group, irq, layout, task};
 
 /// Limit on named threads; others are counted.
 const MOST_NAMED: usize = 4;
@@ -119,7 +118,7 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
     }
     let members =
         record.group.as_ref().map_or(Ok(Vec::new()), |group| group::members(&host.root, group))?;
-    let ours = [Some(std::process::id() as Tid), host.run.guardian(&record.name)];
+    let ours = [Some(task::own_pid()), host.run.guardian(&record.name)];
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
     let mut found = census::stragglers(&host.root, &record.set(), &spared)?.free;
     let began = began_ticks(host, record);

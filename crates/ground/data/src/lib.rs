@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`document`] | Seatmap's own JSON documents; atomic file replacement |
+//! | [`grouped`] | Values grouped by a key |
 //! | [`invariant`](mod@invariant) | conditions inside Seatmap, with messages for reports |
 //! | [`machine`] | Data about machines: topology, core distances, profiles, their files |
 //! | [`pattern`] | Communication graphs: how much each task sends to each other task |
@@ -12,6 +13,7 @@
 #![deny(missing_docs)]
 
 pub mod document;
+pub mod grouped;
 pub mod invariant;
 pub mod machine;
 pub mod pattern;
@@ -20,3 +22,5 @@ pub mod port;
 pub mod statistics;
 #[cfg(feature = "schema")]
 mod tests;
+
+pub use statistics::words;

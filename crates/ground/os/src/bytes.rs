@@ -23,15 +23,22 @@ pub fn small<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
     T::try_from(unsigned(bytes)?).ok()
 }
 
-/// A number of a binary file; `None` beyond the end.
+/// Two bytes of binary data in the computer's byte order; `None` beyond the end.
 pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
+/// Four bytes, as for [`u16_at`].
 pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
+/// Four bytes of a signed number, as for [`u16_at`].
+pub fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
+    u32_at(bytes, at).map(u32::cast_signed)
+}
+
+/// Eight bytes, as for [`u16_at`].
 pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }

@@ -144,16 +144,23 @@ pub mod visible;
 pub mod waiting;
 pub mod whole_file;
 
+pub use bytes::{i32_at, u16_at, u32_at, u64_at};
 pub use cpu_list::{CpuList, CpuListError};
 pub use cpu_set::CpuSet;
 pub use cpus::CpuError;
 pub use ending::Ending;
-pub use root::Root;
+pub use root::{FileError, Root};
 
 /// A thread's or process's number.
 pub type Tid = libc::pid_t;
 
+/// Whether to stop early, asked again and again.
+pub type StopCheck<'a> = &'a dyn Fn() -> bool;
+
 /// The answer of a system call, or its error if negative.
-fn checked(answer: impl Into<i64>) -> std::io::Result<u64> {
+///
+/// # Errors
+/// The kernel's.
+pub fn checked(answer: impl Into<i64>) -> std::io::Result<u64> {
     u64::try_from(answer.into()).map_err(|_| std::io::Error::last_os_error())
 }

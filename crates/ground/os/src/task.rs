@@ -210,6 +210,11 @@ fn status_field(status: &str, name: &str) -> Option<Tid> {
     status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
+/// This process's number.
+pub fn own_pid() -> Tid {
+    std::process::id() as Tid
+}
+
 /// The calling thread's number.
 pub fn own_tid() -> Tid {
     rustix::thread::gettid().as_raw_nonzero().get()
@@ -335,6 +340,22 @@ pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>,
         }
     }
     Ok(children)
+}
+
+/// Processes and their descendants, among these pairs of a parent and its child.
+pub fn with_descendants(
+    mut processes: BTreeSet<Tid>,
+    children: impl IntoIterator<Item = (Tid, Tid)>,
+) -> BTreeSet<Tid> {
+    let mut others: Vec<(Tid, Tid)> = children.into_iter().collect();
+    let mut count = 0;
+    while count < processes.len() {
+        count = processes.len();
+        let new = others.extract_if(.., |(parent, _)| processes.contains(parent));
+        let new: Vec<Tid> = new.map(|(_, child)| child).collect();
+        processes.extend(new);
+    }
+    processes
 }
 
 /// The CPU time of a thread in user mode, in clock ticks, which the kernel samples.

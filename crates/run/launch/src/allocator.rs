@@ -43,7 +43,7 @@ pub struct SeatAssignment {
 }
 
 impl SeatAssignment {
-    pub(crate) fn of(tid: Tid, seat: Seat) -> Self {
+    pub fn of(tid: Tid, seat: Seat) -> Self {
         SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false }
     }
 }

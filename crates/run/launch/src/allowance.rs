@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-#[derive(Debug)]
 pub struct Allowance {
     left: u32,
     most: u32,

@@ -6,7 +6,7 @@ use crate::runtime::settings::COUNT_VARIABLES;
 use crate::runtime::{JAVA_OPTION, JAVA_VARIABLES, LanguageRuntime};
 use crate::runtimes::{SeatFit, fit};
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

@@ -2,17 +2,17 @@
 
 use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
-use crate::halted;
 use crate::hampered::Hampered;
-use crate::neighbours::{self, SeatNeighbours};
-use crate::pages::{self, MovedPages};
+use crate::neighbours::SeatNeighbours;
+use crate::pages::MovedPages;
 use crate::pinner::Pinner;
 use crate::report::Report;
+use crate::{halted, neighbours, pages};
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{agreeing, counted, joined};
+use seatmap_data::words::{agreeing, counted, joined};
 use seatmap_os::lease::CpuLeases;
-use seatmap_os::task::{self, Family, ThreadStat};
-use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
+use seatmap_os::task::{Family, ThreadStat};
+use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, task, visibility};
 use std::collections::BTreeMap;
 
 /// The most looks, because a process may create threads without end.

@@ -45,7 +45,7 @@ pub struct CellWatch {
 }
 
 impl CellWatch {
-    pub(crate) fn begin(host: &CellHost, cell: &CellRecord) -> Self {
+    pub fn begin(host: &CellHost, cell: &CellRecord) -> Self {
         CellWatch {
             host: host.clone(),
             name: cell.name.clone(),
@@ -56,7 +56,7 @@ impl CellWatch {
         }
     }
 
-    pub(crate) fn look(&mut self) {
+    pub fn look(&mut self) {
         if Instant::now() >= self.due {
             self.look_now();
             self.due = Instant::now() + PACE;
@@ -78,7 +78,7 @@ impl CellWatch {
         }
     }
 
-    pub(crate) fn end(&mut self) -> Option<CellEnd> {
+    pub fn end(&mut self) -> Option<CellEnd> {
         self.look_now();
         self.end.clone()
     }

@@ -2,13 +2,14 @@
 
 use crate::executable::Executable;
 use crate::signals::Signals;
-use seatmap_os::Tid;
+use seatmap_os::{Tid, checked};
+
 use seatmap_os::mempolicy::{MemoryPolicy, PolicyCall};
 use seatmap_os::private_files::PrivateFiles;
 use std::ffi::{CStr, c_char};
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
-use std::ptr;
+use std::{io, ptr};
 
 /// A shell's status for a failed execution.
 const NOT_EXECUTED: i32 = 127;
@@ -16,7 +17,6 @@ const NOT_EXECUTED: i32 = 127;
 /// Runs scripts without a `#!` line, as in `execvp(3)`.
 const SHELL: &CStr = c"/bin/sh";
 
-#[derive(Debug)]
 pub struct Child {
     pub pid: Tid,
     /// If closed without a byte, the waiting child ends.
@@ -98,8 +98,7 @@ impl Child {
 
 fn unblock(pipe: &PipeReader) -> io::Result<()> {
     // SAFETY: the descriptor is open.
-    let status = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    checked(unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) }).map(drop)
 }
 
 fn pointers(front: Option<[&CStr; 2]>, arguments: &[std::ffi::CString]) -> Vec<*const c_char> {

@@ -1,6 +1,6 @@
 //! How many CPUs a program gets here, and how many threads fit them.
 
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::Quotas;
 use seatmap_os::{CpuSet, Root};

@@ -14,20 +14,20 @@ pub struct TimeAway {
 }
 
 impl TimeAway {
-    pub(crate) fn begin(&mut self, now: Instant, ran_on: Option<u32>) {
+    pub fn begin(&mut self, now: Instant, ran_on: Option<u32>) {
         let first = self.now.map_or(now, |(first, _)| first);
         self.now = Some((first, now));
         self.cpus.extend(ran_on.filter(|cpu| !self.cpus.contains(cpu)));
     }
 
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         if let Some((first, last)) = self.now.take() {
             self.ended += last.saturating_duration_since(first);
         }
     }
 
     #[cfg(test)]
-    pub(crate) fn backdate(&mut self, by: Duration) {
+    pub fn backdate(&mut self, by: Duration) {
         self.now = self.now.and_then(|(first, last)| Some((first.checked_sub(by)?, last)));
     }
 }

@@ -1,8 +1,7 @@
 //! Why a program could not be run or seated.
 
 use seatmap_data::document::Blame;
-use seatmap_os::Tid;
-use seatmap_os::task::Family;
+use seatmap_os::task::{self, Family};
 use std::io;
 
 /// A program's failed start or seating.
@@ -61,7 +60,7 @@ impl LaunchError {
         }
         let scope =
             std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-        let tracer = Family::of(std::process::id() as Tid).map_or(0, |family| family.tracer);
+        let tracer = Family::of(task::own_pid()).map_or(0, |family| family.tracer);
         let why = match (tracer, scope.trim()) {
             (1.., _) => "strace or a debugger already traces this program; run it without",
             (_, "2") => {

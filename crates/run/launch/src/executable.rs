@@ -145,7 +145,7 @@ fn c_text(text: OsString) -> Result<CString, ProgramError> {
 }
 
 /// Whether a file lends its owner's or group's rights.
-pub(crate) fn lends_rights(found: &Metadata, user: u32, group: u32) -> bool {
+pub fn lends_rights(found: &Metadata, user: u32, group: u32) -> bool {
     // Without group execution the bit means mandatory locking (inode(7)).
     let of_group = libc::S_ISGID | libc::S_IXGRP;
     let lends_group = found.mode() & of_group == of_group && found.gid() != group;

@@ -14,7 +14,7 @@ mod cpuinfo;
 mod files;
 mod widening;
 
-pub(crate) use widening::FitWatch;
+pub use widening::FitWatch;
 
 use crate::count::CpuCount;
 use crate::executable::Executable;
@@ -22,12 +22,11 @@ use crate::runtime::LanguageRuntime;
 use crate::runtime::settings::COUNT_VARIABLES;
 use files::FitFiles;
 use seatmap_data::document::{Blame, visible};
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use seatmap_os::busy::BusyCount;
 use seatmap_os::private_files::{PrivateFiles, PrivateFilesPart, namespace_remedy};
 use seatmap_os::quota::Quotas;
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, affinity, layout};
+use seatmap_os::{CpuSet, FileError, Root, affinity, layout};
 use serde::Serialize;
 use std::io;
 use std::time::Duration;

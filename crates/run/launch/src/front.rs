@@ -10,12 +10,12 @@
 //! to it. After a stop signal the front waits for confirmation before it stops; otherwise the
 //! signal would reach the program after the `SIGCONT` that ends the stop.
 
-use crate::Ending;
-use crate::signals::{self, ReceivedSignal, Signals};
-use seatmap_os::Tid;
+use crate::signals::{ReceivedSignal, Signals};
+use crate::{Ending, signals};
 use seatmap_os::owed::OwedMasks;
-use seatmap_os::ready::{self, Awaited};
+use seatmap_os::ready::Awaited;
 use seatmap_os::task::ThreadStat;
+use seatmap_os::{Tid, ready, task};
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub struct FrontLink {
 
 const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum News {
     Stopped(i32),
     Continued,
@@ -69,7 +69,7 @@ pub fn split() -> io::Result<ForkSide> {
     let pending = signals.descriptor()?;
     let (messages, pipe) = io::pipe()?;
     // Read before the fork: if the parent is killed right after it, the child has another parent.
-    let front = std::process::id() as Tid;
+    let front = task::own_pid();
     // SAFETY: there is one thread, so the child may continue as this process would.
     match unsafe { libc::fork() } {
         ..0 => Err(io::Error::last_os_error()),
@@ -275,7 +275,8 @@ fn let_go() {
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
 }
 
-fn silence(streams: &[i32]) {
+/// Replaces these streams by `/dev/null`.
+pub fn silence(streams: &[i32]) {
     // SAFETY: opens an existing device, and replaces descriptors that no object here owns.
     unsafe {
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);

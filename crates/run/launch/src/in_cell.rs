@@ -1,16 +1,16 @@
 //! Runs a program in a cell. The program learns of its cell, and leaves no data for the next
 //! program.
 
-use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::cell_watch::CellWatch;
 use crate::error::LaunchError;
 use crate::executable::Executable;
-use crate::launch::{self, LaunchOptions};
+use crate::launch::LaunchOptions;
 use crate::report::Report;
+use crate::{Ending, launch};
 use seatmap_cell::aside::step_aside;
-use seatmap_cell::memory::{self, CellMemory};
-use seatmap_cell::{CellHost, CellRecord, census};
+use seatmap_cell::memory::CellMemory;
+use seatmap_cell::{CellHost, CellRecord, census, memory};
 use seatmap_os::{Root, group};
 
 impl Executable {
@@ -66,11 +66,11 @@ fn scrub(cell: &CellRecord) -> Result<(), LaunchError> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    pub(crate) fn cell() -> CellRecord {
+    pub fn cell() -> CellRecord {
         let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
             "degraded": [], "noise_before": null, "noise_after": null, "state": "ready", "group": null,
             "irqs_left": [], "kernel_threads_left": 0, "threads_left": 0, "expires_s": null,

@@ -10,9 +10,9 @@
 //! has a seccomp filter that the launcher lacks, which might end the program.
 
 use crate::tracee::{self, TraceeStop, WaitStatus};
-use seatmap_os::Tid;
 use seatmap_os::mempolicy::PolicyCall;
-use seatmap_os::traced::{self, SeccompFilters};
+use seatmap_os::traced::SeccompFilters;
+use seatmap_os::{Tid, traced};
 use std::io;
 
 /// The stack below the stack pointer for a function's use (System V ABI for x86-64, 3.2.2), rounded

@@ -1,6 +1,5 @@
 //! Runs a program and seats its threads while it runs.
 
-use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::cell_watch::CellWatch;
 use crate::child::{Child, ChildStage};
@@ -8,16 +7,17 @@ use crate::count::CpuCount;
 use crate::error::LaunchError;
 use crate::executable::Executable;
 use crate::fit::{CpuFit, FitWatch};
-use crate::front::{self, FrontLink};
+use crate::front::FrontLink;
 use crate::living::LivingReport;
 use crate::memory::ProgramMemory;
 use crate::pinner::{Birth, Pinner};
 use crate::policies::Policies;
 use crate::report::{Behind, Report};
-use crate::signals::{self, ReceivedSignal, Signals};
+use crate::signals::{ReceivedSignal, Signals};
 use crate::tracer::Tracer;
 use crate::verifier::{MemoryReport, Verifier};
 use crate::watch::ProcessWatch;
+use crate::{Ending, front, signals};
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::{CpuSet, Root, affinity, interpreter, proc_mount};
 use std::io::Write;
@@ -60,7 +60,7 @@ pub struct LaunchOptions<'a> {
 pub fn run(
     program: &Executable,
     seating: SeatAllocator,
-    options: LaunchOptions<'_>,
+    options: LaunchOptions,
 ) -> Result<(Ending, Report), LaunchError> {
     let mut launch = Launch::begin(program, seating, options)?;
     let ending = launch.attend();

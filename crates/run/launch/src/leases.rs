@@ -3,7 +3,7 @@
 //! Without leases, two simultaneous runs would both use the first seats of a list. A lease lasts
 //! until the thread ends.
 
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use seatmap_os::lease::CpuLeases;
 use seatmap_os::{CpuSet, Root, Tid};
 use std::collections::HashMap;

@@ -8,69 +8,69 @@
 //! | module | does |
 //! |---|---|
 //! | [`request`] | seats and memory as requested, and on this computer |
-//! | [`seats`], [`sets`] | seats; their notation |
+//! | `seats`, [`sets`] | seats; their notation |
 //! | [`count`], [`named`] | how many threads fit; the CPUs that words name |
 //! | [`notation`] | a set of CPUs, as other programs write it |
-//! | [`fit`] | lets a program see the CPUs that it gets |
+//! | `fit` | lets a program see the CPUs that it gets |
 //! | [`rule`] | which threads take them |
 //! | [`share`] | this start's seats among several |
-//! | [`allocator`] | decides which thread gets which seat |
+//! | `allocator` | decides which thread gets which seat |
 //! | `pinner` | pins threads, and checks that they stay |
 //! | [`runtime`], `runtimes` | language runtimes and their settings; their programs |
 //! | `tracer`, `tracee` | stops threads by ptrace(2) |
 //! | `watch` | looks through `/proc` |
 //! | `allowance` | limits its own time |
-//! | [`executable`], `child` | the program to run; the process that becomes it |
+//! | `executable`, `child` | the program to run; the process that becomes it |
 //! | `signals` | forwarded signals |
 //! | [`launch`], [`attach`] | seats a new program; a running one |
-//! | [`in_cell`], [`cell_watch`] | a program in a cell; the cell's end |
-//! | [`supervise`] | the process that seats the threads |
+//! | `in_cell`, `cell_watch` | a program in a cell; the cell's end |
+//! | `supervise` | the process that seats the threads |
 //! | [`front`] | the process for which the caller waits |
-//! | [`memory`], [`policies`] | the source of memory; each thread's policy |
+//! | `memory`, [`policies`] | the source of memory; each thread's policy |
 //! | `inject` | makes a thread set its policy |
-//! | [`verifier`], [`pages`] | finds pages; moves those of a running program |
+//! | [`verifier`], `pages` | finds pages; moves those of a running program |
 //! | [`asks`] | compares requested threads with seats |
-//! | [`record`], [`threads`] | the facts about each thread |
+//! | `record`, [`threads`] | the facts about each thread |
 //! | [`report`], `sentences` | the reports of them |
 //! | [`lineage`] | paths of tasks |
-//! | [`elsewhere`] | a thread's time away from its seat |
+//! | `elsewhere` | a thread's time away from its seat |
 //! | `living` | publishes a running program's seating |
 //! | [`neighbours`] | other runs with seats on the same CPUs |
 //! | [`halted`] | stopped or frozen programs |
-//! | [`hampered`] | programs hampered by tracing |
-//! | [`error`] | why the program could not start |
+//! | `hampered` | programs hampered by tracing |
+//! | `error` | why the program could not start |
 #![deny(missing_docs)]
 
-pub mod allocator;
+mod allocator;
 pub mod asks;
 pub mod attach;
-pub mod cell_watch;
+mod cell_watch;
 pub mod count;
-pub mod elsewhere;
-pub mod error;
-pub mod executable;
-pub mod fit;
+mod elsewhere;
+mod error;
+mod executable;
+mod fit;
 pub mod front;
 pub mod halted;
-pub mod hampered;
-pub mod in_cell;
+mod hampered;
+mod in_cell;
 pub mod launch;
 mod leases;
 pub mod lineage;
-pub mod memory;
+mod memory;
 pub mod named;
 pub mod neighbours;
 pub mod notation;
-pub mod pages;
+mod pages;
 pub mod policies;
-pub mod record;
+mod record;
 pub mod report;
 pub mod request;
 pub mod rule;
-pub mod seats;
+mod seats;
 pub mod sets;
 pub mod share;
-pub mod supervise;
+mod supervise;
 pub mod threads;
 pub mod verifier;
 

@@ -3,7 +3,7 @@
 //! Threads race to be created, so their order differs between runs. Their number among their
 //! creator's children does not.
 
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
@@ -20,7 +20,7 @@ impl TaskPath {
 }
 
 impl fmt::Display for TaskPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&joined(&self.0, "."))
     }
 }

@@ -170,7 +170,7 @@ fn listed_nodes(text: &str, list: Option<&str>) -> Result<Option<CpuSet>, Memory
 }
 
 impl fmt::Display for MemoryWish {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let (word, nodes) = match self {
             MemoryWish::Local => ("local", None),
             MemoryWish::Plan => ("plan", None),

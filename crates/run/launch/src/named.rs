@@ -1,8 +1,7 @@
 //! The CPUs that words name on a machine, as a document.
 
 use crate::count::{CpuCount, OtherCount};
-use crate::sets::words;
-use crate::sets::{self, ComputerCpus, SetError};
+use crate::sets::{self, ComputerCpus, SetError, words};
 use seatmap_os::CpuSet;
 use serde::Serialize;
 

@@ -9,10 +9,10 @@
 
 use crate::report::{FORMAT, Report};
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::agreeing;
-use seatmap_os::published::{self, PublishedText, SEATING};
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, Tid, task, visibility};
+use seatmap_data::grouped::by_key;
+use seatmap_data::words::agreeing;
+use seatmap_os::published::{PublishedText, SEATING};
+use seatmap_os::{CpuSet, FileError, Root, Tid, published, task, visibility};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
@@ -130,7 +130,7 @@ impl Seats {
 
 fn of(report: &Report) -> Vec<SeatNeighbour> {
     let root = Root::new("/");
-    let own = std::process::id() as Tid;
+    let own = task::own_pid();
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
     let tids: HashSet<Tid> = seated.map(|thread| thread.tid).collect();
     let seats = Seats::of(tids.iter().copied());
@@ -149,20 +149,18 @@ fn bound(report: &Report, runs: &[SeatNeighbour]) -> Vec<SeatNeighbour> {
     let Ok(tasks) = task::all(&root) else { return Vec::new() };
     let parents: HashMap<Tid, Tid> = tasks.iter().map(|task| (task.pid, task.parent)).collect();
     let own: HashSet<Tid> = report.threads.iter().filter_map(|thread| thread.pid).collect();
-    let starters: HashSet<Tid> = ancestors(&parents, std::process::id() as Tid).collect();
+    let starters: HashSet<Tid> = ancestors(&parents, task::own_pid()).collect();
     let is_other = |pid: Tid| {
         !starters.contains(&pid)
             && !runs.iter().any(|run| [Some(run.program), run.supervisor].contains(&Some(pid)))
             && !ancestors(&parents, pid).any(|process| own.contains(&process))
             && !task::runs_this_program(&root, pid)
     };
-    let mut cpus_of: BTreeMap<Tid, CpuSet> = BTreeMap::new();
-    for task in tasks.iter().filter(|task| !task.is_kernel && !task.has_ended()) {
-        let only = CpuSet::of_thread(task.tid).ok().and_then(|mask| mask.only());
-        if let Some(cpu) = only.filter(|cpu| single.contains(*cpu)) {
-            cpus_of.entry(task.pid).or_default().insert(cpu);
-        }
-    }
+    let living = tasks.iter().filter(|task| !task.is_kernel && !task.has_ended());
+    let cpus_of: BTreeMap<Tid, CpuSet> = by_key(living.filter_map(|task| {
+        let cpu = CpuSet::of_thread(task.tid).ok()?.only()?;
+        single.contains(cpu).then_some((task.pid, cpu))
+    }));
     cpus_of
         .into_iter()
         .filter(|(pid, _)| is_other(*pid))
@@ -180,7 +178,7 @@ fn ancestors(parents: &HashMap<Tid, Tid>, pid: Tid) -> impl Iterator<Item = Tid>
 /// A process of this program's name may be unreadable, or unlisted.
 fn are_some_hidden() -> bool {
     let root = Root::new("/");
-    let name = task::name(&root, std::process::id() as Tid);
+    let name = task::name(&root, task::own_pid());
     let mut pids = task::processes(&root).into_iter().flatten();
     visibility::hidden(&root).is_some()
         || pids.any(|pid| {
@@ -211,7 +209,7 @@ fn shared(
         seatmap_data::document::read(&String::from_utf8_lossy(&shown.text), FORMAT).ok()?;
     let program = other.pid?;
     let tids: Vec<Tid> = other.threads.iter().map(|thread| thread.tid).collect();
-    let is_within = tids.iter().any(|tid| own.contains(tid) || *tid == std::process::id() as Tid);
+    let is_within = tids.iter().any(|tid| own.contains(tid) || *tid == task::own_pid());
     let spoken_of = tids.iter().copied().filter(|tid| shown.may_speak_of(root, *tid));
     let cpus = seats.shared_with(&Seats::of(spoken_of));
     (!is_within && !cpus.is_empty()).then(|| SeatNeighbour {

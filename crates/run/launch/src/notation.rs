@@ -10,7 +10,7 @@
 //! | `lxd`, `incus` | an instance's configuration | `limits.cpu` in "Instance options" |
 //! | `systemd-allowed` | a service's drop-in | systemd.resource-control(5) |
 
-use seatmap_data::statistics::words::{counted, joined};
+use seatmap_data::words::{counted, joined};
 use seatmap_os::CpuSet;
 
 /// The most CPUs of Wine's variable: an affinity mask of Windows has 64 bits.

@@ -3,10 +3,10 @@
 use crate::attach;
 use crate::error::LaunchError;
 use crate::verifier::size;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use seatmap_os::mempolicy::MemoryNodes;
-use seatmap_os::pages::{self, Pages};
-use seatmap_os::{CpuSet, Root, Tid, layout};
+use seatmap_os::pages::Pages;
+use seatmap_os::{CpuSet, Root, Tid, layout, pages};
 
 /// A move's outcome, in the process's own bytes.
 #[derive(Clone, Copy, Debug)]

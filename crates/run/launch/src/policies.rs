@@ -22,7 +22,6 @@ pub struct ThreadMemory {
     pub trouble: Option<String>,
 }
 
-#[derive(Debug)]
 pub(crate) struct Policies {
     tasks: Vec<Option<MemoryPolicy>>,
     /// The launcher's policy, for threads without one in the plan.
@@ -31,7 +30,6 @@ pub(crate) struct Policies {
     threads: HashMap<Tid, OfThread>,
 }
 
-#[derive(Debug)]
 struct OfThread {
     has: MemoryPolicy,
     wants: MemoryPolicy,

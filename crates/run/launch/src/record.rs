@@ -111,7 +111,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    pub(crate) fn refused(tid: Tid, cpus: &CpuSet, error: &io::Error) -> Self {
+    pub fn refused(tid: Tid, cpus: &CpuSet, error: &io::Error) -> Self {
         Trouble::Refused { cpus: cpus.list(), reason: sched::mask_refusal(tid, error) }
     }
 
@@ -136,7 +136,7 @@ impl ThreadRecord {
         })
     }
 
-    pub(crate) fn sits(&mut self, seat: Option<Seat>) {
+    pub fn sits(&mut self, seat: Option<Seat>) {
         self.seat = seat;
         self.confirmed = false;
         self.waiting = false;
@@ -145,7 +145,7 @@ impl ThreadRecord {
         self.trouble = None;
     }
 
-    pub(crate) fn is_on_seat(&mut self) {
+    pub fn is_on_seat(&mut self) {
         self.confirmed = true;
         self.elsewhere.end();
         let before = self.trouble.take_if(|trouble| !matches!(trouble, Trouble::Refused { .. }));
@@ -158,7 +158,7 @@ impl ThreadRecord {
         }
     }
 
-    pub(crate) fn is_elsewhere(
+    pub fn is_elsewhere(
         &mut self,
         cpus: CpuList,
         to: CpuList,
@@ -187,7 +187,7 @@ impl ThreadRecord {
         });
     }
 
-    pub(crate) fn ignore_look(&mut self, others: &CpuList) {
+    pub fn ignore_look(&mut self, others: &CpuList) {
         let taken = self
             .trouble
             .take_if(|trouble| matches!(trouble, Trouble::Changed { to, .. } if to == others));
@@ -197,7 +197,7 @@ impl ThreadRecord {
     }
 
     /// A sleeping or just woken thread shows its earlier CPU.
-    pub(crate) fn note_cpu(&mut self, task: &ThreadStat) {
+    pub fn note_cpu(&mut self, task: &ThreadStat) {
         let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
         let strays = runs_elsewhere(task, seat)
             && ThreadStat::of(task.tid).is_some_and(|again| runs_elsewhere(&again, seat));

@@ -4,8 +4,9 @@ use crate::allocator::SeatAllocator;
 use crate::memory::{MemoryWish, MemoryWishError, ProgramMemory};
 use crate::rule::{RuleError, SeatRule, Who};
 use crate::seats::{Beyond, SeatList};
-use crate::sets::{self, ComputerCpus, SetError};
-use crate::share::{self, ShareError, SoleWork};
+use crate::sets::{ComputerCpus, SetError};
+use crate::share::{ShareError, SoleWork};
+use crate::{sets, share};
 use seatmap_cell::{CellRecord, Name};
 use seatmap_data::document::Blame;
 use seatmap_data::plan::Plan;
@@ -13,8 +14,7 @@ use seatmap_data::plan::local_rank::LaunchInstance;
 use seatmap_machines::host::topology::TopologyError;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::mempolicy::{MemoryNodes, MemoryPolicyError};
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, affinity, layout};
+use seatmap_os::{CpuSet, FileError, Root, affinity, layout};
 
 /// The source of seats.
 #[derive(Clone, Debug, Default, PartialEq)]

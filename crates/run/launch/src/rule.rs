@@ -3,8 +3,7 @@
 use crate::seats::{Seat, SeatList};
 use crate::sets::{self, ReadComputer, SetError};
 use seatmap_data::document::visible;
-use seatmap_os::CpuList;
-use seatmap_os::Tid;
+use seatmap_os::{CpuList, Tid};
 use std::fmt;
 
 /// The bytes of a thread's name: `TASK_COMM_LEN` without the final zero (proc_pid_comm(5)).
@@ -76,11 +75,7 @@ impl SeatRule {
     ///
     /// # Errors
     /// [`RuleError`], with the rule.
-    pub fn parse(
-        text: &str,
-        seats: &SeatList,
-        computer: ReadComputer<'_>,
-    ) -> Result<Self, RuleError> {
+    pub fn parse(text: &str, seats: &SeatList, computer: ReadComputer) -> Result<Self, RuleError> {
         let (who, places) = text
             .rsplit_once('=')
             .filter(|(who, _)| !who.is_empty())
@@ -110,7 +105,7 @@ fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     numbers.iter().map(|number| seats.of(seats.numbered(*number as usize)?)).collect()
 }
 
-fn shared(member: &str, computer: ReadComputer<'_>) -> Result<Vec<Seat>, SetError> {
+fn shared(member: &str, computer: ReadComputer) -> Result<Vec<Seat>, SetError> {
     Ok(sets::parse(member, computer)?.into_iter().map(Seat::shared).collect())
 }
 

@@ -4,7 +4,7 @@
 pub mod counts;
 pub mod settings;
 
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use seatmap_os::elf::Elf;
 use std::path::Path;
 

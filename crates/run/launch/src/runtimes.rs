@@ -3,12 +3,11 @@
 use crate::allocator::SeatAllocator;
 use crate::runtime::LanguageRuntime;
 use seatmap_data::document::visible;
-use seatmap_os::task;
-use seatmap_os::{Root, Tid};
+use seatmap_os::{Root, Tid, task};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Runtimes {
     of: HashMap<Tid, LanguageRuntime>,
     files: HashMap<PathBuf, LanguageRuntime>,

@@ -1,8 +1,7 @@
 //! The available seats.
 
 use seatmap_data::plan::Plan;
-use seatmap_os::CpuList;
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuList, CpuSet};
 use std::ops::Range;
 
 /// A thread's CPUs, often a single one.
@@ -107,7 +106,7 @@ impl SeatList {
     }
 
     /// `reader#3` is the fourth of several called `reader`.
-    pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+    pub fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         self.names
             .iter()
             .enumerate()

@@ -5,7 +5,7 @@ use crate::fit::CpuFitReport;
 use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use seatmap_os::CpuList;
 
 /// The most processes whose memory is shown.
@@ -53,9 +53,9 @@ impl Report {
             .into_iter()
             .flatten()
             .chain(roaming)
-            .chain(self.throttled.iter().cloned())
-            .chain(self.crowding.iter().cloned())
-            .chain(self.unmet_rules.iter().cloned())
+            .chain(
+                [&self.throttled, &self.crowding, &self.unmet_rules].into_iter().flatten().cloned(),
+            )
             .chain(self.pages(|process| !process.is_elsewhere()))
             .collect()
     }

@@ -27,9 +27,9 @@ pub mod words;
 use seatmap_data::machine::{Level, Topology};
 use seatmap_machines::host::topology;
 use seatmap_os::cpu_list::MAX_CPU;
-use seatmap_os::cpus::{self, Cpus};
+use seatmap_os::cpus::Cpus;
 use seatmap_os::holder::Holder;
-use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
+use seatmap_os::{CpuList, CpuListError, CpuSet, Root, cpus};
 use std::collections::BTreeMap;
 use words::LeftCpus;
 pub use words::{AcceptedWords, WordError, or_all};
@@ -251,7 +251,7 @@ fn is_of_words(member: &str) -> bool {
 ///
 /// # Errors
 /// [`SetError`] for the first wrong member.
-pub fn parse(text: &str, computer: ReadComputer<'_>) -> Result<Vec<CpuSet>, SetError> {
+pub fn parse(text: &str, computer: ReadComputer) -> Result<Vec<CpuSet>, SetError> {
     members(text, computer).map(|members| members.concat())
 }
 
@@ -267,7 +267,7 @@ pub fn all_of(text: &str, computer: &ComputerCpus) -> Result<CpuSet, SetError> {
 ///
 /// # Errors
 /// [`SetError`] for the first wrong member.
-pub fn members(text: &str, computer: ReadComputer<'_>) -> Result<Vec<Vec<CpuSet>>, SetError> {
+pub fn members(text: &str, computer: ReadComputer) -> Result<Vec<Vec<CpuSet>>, SetError> {
     let mut all = Vec::new();
     let mut count = 0;
     for member in text.split(',').map(str::trim) {
@@ -282,7 +282,7 @@ pub fn members(text: &str, computer: ReadComputer<'_>) -> Result<Vec<Vec<CpuSet>
     Ok(all)
 }
 
-fn seats(member: &str, computer: ReadComputer<'_>) -> Result<Vec<CpuSet>, SetError> {
+fn seats(member: &str, computer: ReadComputer) -> Result<Vec<CpuSet>, SetError> {
     let computer =
         || computer().map_err(|reason| SetError::Member(format!("'{member}': {reason}")));
     if !is_of_words(member) {
@@ -375,7 +375,7 @@ fn joined(lists: &str, member: &str) -> Result<Vec<Vec<u32>>, SetError> {
     Ok(parts)
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Part {
     all: CpuSet,
     /// Allowed CPUs; isolated ones only if all are.

@@ -13,7 +13,7 @@ mod xargs;
 
 use crate::seats::SeatList;
 use seatmap_data::plan::local_rank::{ALL, LaunchInstance, LocalRank, LocalRankError, OWN};
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use seatmap_os::Root;
 use std::ops::Range;
 

@@ -1,14 +1,14 @@
 //! Runs a program on seats.
 
-use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
 use crate::executable::Executable;
-use crate::front::{self, ForkSide, FrontLink};
+use crate::front::{ForkSide, FrontLink};
 use crate::launch::{Launch, LaunchOptions};
 use crate::neighbours::SeatNeighbours;
 use crate::report::{Behind, Report};
-use seatmap_os::Tid;
+use crate::{Ending, front};
+use seatmap_os::{Tid, task};
 use std::time::Duration;
 
 /// Two programs started together have their first threads by then. A shorter one hardly shares its
@@ -90,8 +90,8 @@ impl RunRequest {
     }
 }
 
-fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunListener) -> Ending {
-    let supervisor = std::process::id() as Tid;
+fn attend(mut launch: Launch, returns_at: ReturnsAt, listener: &mut dyn RunListener) -> Ending {
+    let supervisor = task::own_pid();
     front::leave_streams();
     listener.begun(&mut || launch.report());
     if returns_at == ReturnsAt::Start {
@@ -124,12 +124,12 @@ fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunL
     listener.seated(&report, ending)
 }
 
-fn tell_of_others(launch: &mut Launch<'_>, listener: &mut dyn RunListener) {
+fn tell_of_others(launch: &mut Launch, listener: &mut dyn RunListener) {
     let leased = launch.shared_cpus();
     listener.shares(&SeatNeighbours::of(&launch.report(), &leased));
 }
 
-fn leave(launch: &mut Launch<'_>, ending: Ending) {
+fn leave(launch: &mut Launch, ending: Ending) {
     if let Some(link) = launch.link() {
         link.leave(ending);
     }

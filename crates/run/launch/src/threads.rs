@@ -12,13 +12,13 @@ pub const MOST_RECORDS: usize = 10_000;
 
 const TABLE: &str = "thread table";
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Waited {
     pub at: Instant,
     pub waited_ns: u64,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Living {
     /// Whether it has its place in the order.
     pub is_entered: bool,

@@ -1,10 +1,12 @@
 //! ptrace(2), call by call, and the stops that it reports.
 
 use crate::Ending;
-use seatmap_os::Tid;
+use seatmap_os::{Tid, checked};
+
 use seatmap_os::task::ThreadStat;
-use std::io;
-use std::ptr;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::{io, ptr};
 
 /// Without `PTRACE_O_EXITKILL`, because a killed launcher must not kill the program; the kernel
 /// then releases every thread.
@@ -43,11 +45,8 @@ impl WaitStatus {
     /// Decodes the status of waitpid(2).
     pub fn of(status: libc::c_int) -> Self {
         match status {
-            _ if libc::WIFEXITED(status) => {
-                WaitStatus::Ended(Ending::Exited(libc::WEXITSTATUS(status)))
-            }
-            _ if libc::WIFSIGNALED(status) => {
-                WaitStatus::Ended(Ending::Killed(libc::WTERMSIG(status)))
+            _ if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) => {
+                WaitStatus::Ended(Ending::of(ExitStatus::from_raw(status)))
             }
             _ if libc::WIFCONTINUED(status) => WaitStatus::Continued,
             _ => WaitStatus::Stopped(stop(status >> 16, libc::WSTOPSIG(status))),
@@ -90,8 +89,11 @@ pub fn next_report() -> Option<(Tid, bool)> {
 
 /// For a dead thread, this frees its number.
 pub fn take_report(tid: Tid) -> Option<WaitStatus> {
+    report(tid, libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED)
+}
+
+fn report(tid: Tid, which: libc::c_int) -> Option<WaitStatus> {
     let mut status = 0;
-    let which = libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED;
     // SAFETY: `status` is writable.
     let found = unsafe { libc::waitpid(tid, &raw mut status, which) };
     (found == tid).then(|| WaitStatus::of(status))
@@ -101,10 +103,7 @@ pub fn take_report(tid: Tid) -> Option<WaitStatus> {
 /// process.
 pub fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     if !is_first {
-        let mut status = 0;
-        // SAFETY: `status` is writable.
-        let found = unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
-        return (found == tid).then(|| WaitStatus::of(status));
+        return report(tid, libc::__WALL);
     }
     for looks in 0_u32.. {
         if let Some(status) = take_report(tid) {
@@ -204,12 +203,8 @@ pub fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
 /// # Errors
 /// The kernel's error: `EFAULT` if nothing is mapped.
 pub fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
-    let here = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
-    let there =
-        libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: to.len() };
-    // SAFETY: `here` is writable and of that length; the kernel checks `there`, in another process.
-    let read = unsafe { libc::process_vm_readv(tid, &raw const here, 1, &raw const there, 1, 0) };
-    whole(read, to.len())
+    // SAFETY: the memory is writable and of that length.
+    unsafe { transfer(libc::process_vm_readv, tid, at, to.as_mut_ptr(), to.len()) }
 }
 
 /// Writes memory of a thread's process.
@@ -217,22 +212,33 @@ pub fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
 /// # Errors
 /// The kernel's error: `EFAULT` if nothing is mapped, or writing is forbidden.
 pub fn write_memory(tid: Tid, at: u64, from: &[u8]) -> io::Result<()> {
-    let here = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
-    let there =
-        libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: from.len() };
-    // SAFETY: `here` is only read, and of that length; the kernel checks `there`, in another
-    // process.
-    let written =
-        unsafe { libc::process_vm_writev(tid, &raw const here, 1, &raw const there, 1, 0) };
-    whole(written, from.len())
+    // SAFETY: the memory is only read, and of that length.
+    unsafe { transfer(libc::process_vm_writev, tid, at, from.as_ptr().cast_mut(), from.len()) }
 }
 
-fn whole(bytes: isize, expected: usize) -> io::Result<()> {
-    match usize::try_from(bytes) {
-        Ok(bytes) if bytes == expected => Ok(()),
-        Ok(_) => Err(io::Error::from_raw_os_error(libc::EFAULT)),
-        Err(_) => Err(io::Error::last_os_error()),
-    }
+type Transfer = unsafe extern "C" fn(
+    Tid,
+    *const libc::iovec,
+    libc::c_ulong,
+    *const libc::iovec,
+    libc::c_ulong,
+    libc::c_ulong,
+) -> libc::ssize_t;
+
+/// # Safety
+/// The memory here has this length, and is writable if the call writes to it.
+unsafe fn transfer(
+    call: Transfer,
+    tid: Tid,
+    at: u64,
+    here: *mut u8,
+    iov_len: usize,
+) -> io::Result<()> {
+    let here = libc::iovec { iov_base: here.cast(), iov_len };
+    let there = libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len };
+    // SAFETY: the caller's promise; the kernel checks `there`, in another process.
+    let bytes = checked(unsafe { call(tid, &raw const here, 1, &raw const there, 1, 0) } as i64)?;
+    if bytes == iov_len as u64 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EFAULT)) }
 }
 
 fn call(request: libc::c_uint, tid: Tid, data: usize) -> io::Result<()> {
@@ -243,8 +249,7 @@ fn call_at(request: libc::c_uint, tid: Tid, at: usize, data: usize) -> io::Resul
     let at = ptr::without_provenance_mut::<libc::c_void>(at);
     // SAFETY: requests that read or write this process's memory do so at `data`, which has the
     // length required by the request, and is writable if the request writes.
-    let status = unsafe { libc::ptrace(request, tid, at, data) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    checked(unsafe { libc::ptrace(request, tid, at, data) }).map(drop)
 }
 
 #[cfg(test)]

@@ -12,17 +12,16 @@
 //! A cycling list has no last seat, so its threads stay traced. A thread with so many signals that
 //! tracing would slow it is also released; its later creations are found a little late.
 
-use crate::Ending;
 use crate::allowance::Allowance;
 use crate::hampered::Hampered;
-use crate::inject::{self, Injected};
+use crate::inject::Injected;
 use crate::pinner::{Birth, Pinner};
-use crate::tracee::{self, TraceeStop, WaitStatus};
+use crate::tracee::{TraceeStop, WaitStatus};
 use crate::verifier::Verifier;
+use crate::{Ending, inject, tracee};
 use seatmap_data::invariant;
-use seatmap_os::Tid;
-use seatmap_os::task;
-use seatmap_os::traced::{self, SeccompFilters};
+use seatmap_os::traced::SeccompFilters;
+use seatmap_os::{Tid, task, traced};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -72,7 +71,6 @@ pub struct Tracer {
     filters: Option<SeccompFilters>,
 }
 
-#[derive(Debug)]
 struct Traced {
     patience: u32,
     signals: Allowance,
@@ -87,7 +85,7 @@ impl Traced {
 impl Tracer {
     /// Traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
-        let own = traced::status(std::process::id() as Tid);
+        let own = traced::status(task::own_pid());
         Tracer {
             leader,
             verifier,

@@ -2,10 +2,9 @@
 
 use crate::memory::ProgramMemory;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{joined, percent};
+use seatmap_data::words::{joined, percent};
 use seatmap_os::pages::Pages;
-use seatmap_os::task;
-use seatmap_os::{CpuSet, Root, Tid};
+use seatmap_os::{CpuSet, Root, Tid, task};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

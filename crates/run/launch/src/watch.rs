@@ -6,9 +6,8 @@
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
-use seatmap_os::task;
 use seatmap_os::task::{Family, ThreadStat};
-use seatmap_os::{Root, Tid};
+use seatmap_os::{Root, Tid, task};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::{Duration, Instant};
@@ -94,7 +93,7 @@ impl ProcessWatch {
         let mut news = false;
         let mut queue: Vec<Tid> = self.processes.keys().copied().chain(tracer.awaiting()).collect();
         // It may adopt processes whose creators have ended.
-        let me = std::process::id() as Tid;
+        let me = task::own_pid();
         queue.extend(self.new_children(me, &[me]));
         while let Some(pid) = queue.pop() {
             // If the threads cannot be listed, the process has not ended.
@@ -140,7 +139,7 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     if tracer.expects(tid) && !is_lost {
         return false;
     }
-    let me = std::process::id() as Tid;
+    let me = task::own_pid();
     // A traced thread comes through the tracer.
     let lives = ThreadStat::of(tid).is_some_and(|task| !task.has_ended());
     let may_be_traced =

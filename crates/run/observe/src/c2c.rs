@@ -18,7 +18,7 @@ use lines::{LINE_BYTES, LineTransfer, SampledLines, ThreadKey};
 use recording::{PerfDataRecord, PerfRecording};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::graph::MAX_TASKS;
-use seatmap_data::statistics::words::{counted, counted_figure};
+use seatmap_data::words::{counted, counted_figure};
 use seatmap_launch::lineage::TaskPath;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Seek};

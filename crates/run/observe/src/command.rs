@@ -1,5 +1,6 @@
 //! The observed command.
 
+use seatmap_os::StopCheck;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
@@ -59,11 +60,7 @@ impl SubjectCommand {
 ///
 /// # Errors
 /// The system cannot wait for it.
-pub fn attend(
-    mut child: Child,
-    mut is_to_end: bool,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<ExitStatus> {
+pub fn attend(mut child: Child, mut is_to_end: bool, stop: StopCheck) -> io::Result<ExitStatus> {
     let mut since = Instant::now();
     let mut is_informed = false;
     loop {

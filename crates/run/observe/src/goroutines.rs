@@ -12,7 +12,7 @@ use seatmap_os::{Tid, task};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct GoPrograms {
     files: HashMap<PathBuf, bool>,
 }

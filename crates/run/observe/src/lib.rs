@@ -3,11 +3,11 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`request`], [`observed`] | a request; its outcome |
-//! | [`session`] | one observation |
+//! | [`request`], `observed` | a request; its outcome |
+//! | `session` | one observation |
 //! | [`subject`], [`command`] | the observed program |
-//! | [`method`] | the methods |
-//! | [`kind`] | the ways in which threads wait |
+//! | `method` | the methods |
+//! | `kind` | the ways in which threads wait |
 //! | `source`, `talk` | a source of messages |
 //! | `goroutines` | Go programs |
 //! | `wakeups` | the kernel's wakeup events |
@@ -18,10 +18,10 @@
 //! | `names` | names that a second run finds again |
 //! | `roster` | the observed threads |
 //! | `windows` | messages by window of time |
-//! | [`observation`] | the result |
+//! | `observation` | the result |
 //! | [`mod@phases`] | periods with a constant pattern |
-//! | [`document`] | the result as a file |
-//! | [`error`] | why a program could not be observed |
+//! | `document` | the result as a file |
+//! | `error` | why a program could not be observed |
 //! | [`report`] | programs that report on themselves |
 //! | [`preload`] | the library that MPI ranks load |
 //! | [`trace`], [`tsan`] | traces of memory accesses |
@@ -31,23 +31,23 @@
 
 pub mod c2c;
 pub mod command;
-pub mod document;
-pub mod error;
+mod document;
+mod error;
 mod goroutines;
-pub mod kind;
-pub mod method;
+mod kind;
+mod method;
 pub mod mpi;
 mod names;
 mod native;
-pub mod observation;
-pub mod observed;
+mod observation;
+mod observed;
 mod outsiders;
-pub mod phases;
+mod phases;
 pub mod preload;
 pub mod report;
 pub mod request;
 mod roster;
-pub mod session;
+mod session;
 mod sockets;
 mod source;
 pub mod subject;

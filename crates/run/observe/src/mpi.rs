@@ -7,7 +7,7 @@ use crate::{Method, Observation, ObservedTask, TalkKind};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::graph::MAX_TASKS;
 use seatmap_data::pattern::{Edge, Pattern};
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,7 +60,7 @@ pub fn messages(traces: &[TraceText]) -> Result<Observation, TraceError> {
         if size > MAX_TASKS {
             let size = counted(size, "rank");
             let what = format!("{size}, but a pattern has at most {MAX_TASKS}");
-            return Err(TraceError::TooLarge { path: trace.path.clone(), what });
+            return Err(TraceError::of(&trace.path, &what));
         }
         let is_whole = records.iter().any(|record| matches!(record, Record::End { end: true }));
         let cut_off = (!is_whole).then(|| trace.cut_off());

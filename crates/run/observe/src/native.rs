@@ -1,12 +1,4 @@
-//! Numbers in the computer's byte order, and names.
-
-pub fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..at.checked_add(8)?)?.try_into().ok().map(u64::from_ne_bytes)
-}
-
-pub fn small(bytes: &[u8], at: usize) -> Option<i32> {
-    bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(i32::from_ne_bytes)
-}
+//! Names in binary data.
 
 /// Up to a zero byte.
 pub fn text(bytes: &[u8]) -> String {

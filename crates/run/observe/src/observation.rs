@@ -3,7 +3,7 @@
 use crate::phases::{Phase, phases, sum_of};
 use crate::{Method, TalkKind, session};
 use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation};
-use seatmap_data::statistics::words::{counted, counted_figure};
+use seatmap_data::words::{counted, counted_figure};
 use serde::Serialize;
 
 /// The share of the busiest task's CPU time that makes a task a worker.
@@ -90,7 +90,7 @@ pub struct Observation {
 
 impl Observation {
     /// Messages of one kind in one window.
-    pub(crate) fn whole(
+    pub fn whole(
         (method, means): (Method, &str),
         tasks: Vec<ObservedTask>,
         (kind, edges): (TalkKind, Vec<Edge>),

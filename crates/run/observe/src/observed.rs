@@ -2,9 +2,9 @@
 
 use crate::tsan::SharedLine;
 use crate::{Observation, ObserveError, c2c, command};
-use seatmap_data::statistics::words::times;
+use seatmap_data::words::times;
 use seatmap_launch::Ending;
-use seatmap_os::named_file;
+use seatmap_os::{StopCheck, named_file};
 use std::io::BufReader;
 use std::path::Path;
 use std::process::Child;
@@ -32,12 +32,12 @@ pub struct ObservationOutcome {
 /// The end of an observed command.
 #[derive(Debug)]
 pub struct CommandEnd {
-    pub(crate) state: CommandState,
-    pub(crate) broken: Option<ObserveError>,
+    pub state: CommandState,
+    pub broken: Option<ObserveError>,
 }
 
 #[derive(Debug)]
-pub(crate) enum CommandState {
+pub enum CommandState {
     None,
     Runs {
         child: Child,
@@ -75,7 +75,7 @@ impl Sighting {
 
 impl ObservationOutcome {
     /// An ended command with its result. Its failure explains missing reports.
-    pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
+    pub fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
         let sighting = match sighting {
             Err(_) if ending != Ending::Exited(0) => Ok(None),
             sighting => sighting.map(Some),
@@ -84,7 +84,7 @@ impl ObservationOutcome {
     }
 
     /// An ended command with its result in another process.
-    pub(crate) fn elsewhere(ending: Ending) -> Self {
+    pub fn elsewhere(ending: Ending) -> Self {
         let state = CommandState::Ended(ending);
         ObservationOutcome { sighting: Ok(None), end: CommandEnd { state, broken: None } }
     }
@@ -92,7 +92,7 @@ impl ObservationOutcome {
 
 impl CommandEnd {
     /// Whether the user has requested the end of a running command.
-    pub(crate) fn is_requested(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         matches!(self.state, CommandState::Runs { is_to_end: true, .. })
     }
 
@@ -100,7 +100,7 @@ impl CommandEnd {
     ///
     /// # Errors
     /// A failed look, or the wait.
-    pub fn wait(self, stop: &dyn Fn() -> bool) -> Result<Ending, ObserveError> {
+    pub fn wait(self, stop: StopCheck) -> Result<Ending, ObserveError> {
         let ending = match self.state {
             CommandState::None => Ok(Ending::Exited(0)),
             CommandState::Ended(ending) => Ok(ending),

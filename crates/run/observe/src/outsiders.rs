@@ -4,7 +4,7 @@ use seatmap_data::pattern::Outsider;
 use seatmap_os::{Root, Tid, task};
 use std::collections::HashMap;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Outsiders {
     by_pid: HashMap<Tid, Outsider>,
 }
@@ -23,7 +23,7 @@ impl Outsiders {
 
     /// Most frequent first, without this process.
     pub fn all(&self) -> Vec<Outsider> {
-        let own = std::process::id() as Tid;
+        let own = task::own_pid();
         let others = self.by_pid.values().filter(|outsider| outsider.pid != own);
         let mut all: Vec<Outsider> = others.cloned().collect();
         all.sort_by(|a, b| b.wakeups.total_cmp(&a.wakeups).then(a.pid.cmp(&b.pid)));

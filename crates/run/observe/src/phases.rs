@@ -35,11 +35,11 @@ impl Phase {
     }
 }
 
-pub(crate) fn sum_of<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> f64 {
+pub fn sum_of<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> f64 {
     edges.into_iter().fold(0.0, |sum, edge| sum + edge.messages)
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Stretch {
     from_s: f64,
     to_s: f64,

@@ -4,6 +4,7 @@ use crate::{
     ObservationOutcome, ObserveError, Sighting, SubjectCommand, command, mpi, preload, tsan,
 };
 use seatmap_launch::Ending;
+use seatmap_os::StopCheck;
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
 
@@ -44,17 +45,13 @@ pub struct ReportRequest {
 }
 
 impl ReportRequest {
-    pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
+    pub(crate) fn run(&self, stop: StopCheck) -> Result<ObservationOutcome, ObserveError> {
         let folder = Scratch::new("observe").map_err(ObserveError::System)?;
         let ending = self.end_of(folder.path(), stop)?;
         Ok(ObservationOutcome::of_ended(ending, self.read(folder.path())))
     }
 
-    pub(crate) fn end_of(
-        &self,
-        folder: &Path,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Ending, ObserveError> {
+    pub(crate) fn end_of(&self, folder: &Path, stop: StopCheck) -> Result<Ending, ObserveError> {
         let mut command = self.command.prepared();
         command.env(VARIABLE, folder);
         // The library stays until the command has ended.

@@ -7,6 +7,7 @@ use crate::{
     Method, Observation, ObservationEnd, ObservationOutcome, ObservationSession, ObserveError,
     ReportMethod, ReportRequest, Sighting, Subject, SubjectCommand, TracingMechanism,
 };
+use seatmap_os::StopCheck;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ impl ObserveRequest {
     ///
     /// # Errors
     /// [`ObserveError`]: the observation could not begin.
-    pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
+    pub fn run(&self, stop: StopCheck) -> Result<ObservationOutcome, ObserveError> {
         match self {
             ObserveRequest::Watch(watch) => watch.run(stop),
             ObserveRequest::Report(report) => match &report.method {
@@ -61,7 +62,7 @@ impl ObserveRequest {
 }
 
 impl WatchRequest {
-    fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
+    fn run(&self, stop: StopCheck) -> Result<ObservationOutcome, ObserveError> {
         let (observation, end) = self.watch(stop)?;
         // A failed look ends the observation; earlier results are kept.
         let sighting = if observation.tasks.is_empty() {
@@ -72,7 +73,7 @@ impl WatchRequest {
         Ok(ObservationOutcome { sighting, end })
     }
 
-    fn watch(&self, stop: &dyn Fn() -> bool) -> Result<(Observation, CommandEnd), ObserveError> {
+    fn watch(&self, stop: StopCheck) -> Result<(Observation, CommandEnd), ObserveError> {
         let mut session = ObservationSession::begin(self.method, self.means, &self.subject)?;
         let usual = session.child.is_none().then_some(USUAL_TIME);
         let watched = session.watch(self.time.or(usual), stop);
@@ -89,10 +90,7 @@ impl WatchRequest {
 ///
 /// # Errors
 /// [`ObserveError`]; also if the command failed, or `stop` returned true.
-pub fn one_run(
-    command: &SubjectCommand,
-    stop: &dyn Fn() -> bool,
-) -> Result<Observation, ObserveError> {
+pub fn one_run(command: &SubjectCommand, stop: StopCheck) -> Result<Observation, ObserveError> {
     let subject = Subject::Command(command.clone());
     let request = WatchRequest { method: None, means: TracingMechanism::Best, subject, time: None };
     let (observation, end) = request.watch(stop)?;

@@ -9,7 +9,7 @@ use seatmap_os::task::ThreadStat as Process;
 use seatmap_os::{Root, Tid};
 use std::collections::HashMap;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Member {
     born: Born,
     creator: Option<usize>,
@@ -21,7 +21,7 @@ struct Member {
 }
 
 /// Indexes never change.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Roster {
     members: Vec<Member>,
     /// The living thread of each TID, or its last one.

@@ -1,19 +1,18 @@
 //! One observation.
 
 use crate::goroutines::GoPrograms;
+use crate::observation::PairMessages;
 use crate::roster::Roster;
 use crate::source::{MessageSource, count_of};
 use crate::talk::ThreadMessages;
 use crate::wakeups::{Ebpf, Perf};
 use crate::windows::Stretches;
-use crate::{
-    Method, Observation, ObserveError, Subject, TalkKind, Window, observation::PairMessages,
-};
+use crate::{Method, Observation, ObserveError, Subject, TalkKind, Window};
 use seatmap_data::document::with_causes;
 use seatmap_data::pattern::{Edge, Outsider};
 use seatmap_launch::halted::{self, HaltedProcess};
-use seatmap_os::sched::ThreadTimes;
-use seatmap_os::{Root, Tid, proc_mount, visibility};
+
+use seatmap_os::{Root, StopCheck, Tid, proc_mount, task, visibility};
 use std::collections::BTreeSet;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -25,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 const LONG_PAUSE: Duration = Duration::from_millis(20);
 
 /// Below this CPU time, in seconds, the overhead is meaningless.
-pub(crate) const LEAST_S: f64 = 0.05;
+pub const LEAST_S: f64 = 0.05;
 
 /// Windows between two readings of names and CPU times.
 const NAMES_EVERY: u32 = 10;
@@ -116,7 +115,7 @@ impl ObservationSession {
     pub fn watch(
         &mut self,
         time: Option<Duration>,
-        stop: &dyn Fn() -> bool,
+        stop: StopCheck,
     ) -> Result<ObservationEnd, ObserveError> {
         self.pass(time, stop, true)
     }
@@ -128,7 +127,7 @@ impl ObservationSession {
     pub fn wait(
         &mut self,
         time: Option<Duration>,
-        stop: &dyn Fn() -> bool,
+        stop: StopCheck,
     ) -> Result<ObservationEnd, ObserveError> {
         self.pass(time, stop, false)
     }
@@ -136,7 +135,7 @@ impl ObservationSession {
     fn pass(
         &mut self,
         time: Option<Duration>,
-        stop: &dyn Fn() -> bool,
+        stop: StopCheck,
         looks_last: bool,
     ) -> Result<ObservationEnd, ObserveError> {
         loop {
@@ -158,7 +157,7 @@ impl ObservationSession {
     fn end(
         &mut self,
         time: Option<Duration>,
-        stop: &dyn Fn() -> bool,
+        stop: StopCheck,
     ) -> Result<Option<ObservationEnd>, ObserveError> {
         // An ended child is a zombie until it is waited for.
         let child_lives =
@@ -390,11 +389,8 @@ fn joined(mut reasons: Vec<String>) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-pub(crate) fn own_ns() -> u64 {
-    let times = std::fs::read("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|text| ThreadTimes::parse(&text));
-    times.map_or(0, |times| times.run_ns)
+pub fn own_ns() -> u64 {
+    task::times(task::own_tid()).map_or(0, |times| times.run_ns)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::wakeups::{EbpfError, FieldOffsets, Tables};
 use flows::Flows;
 use pipes::Pipes;
 use programs::SocketPrograms;
-use seatmap_data::statistics::words::counted_figure;
+use seatmap_data::words::counted_figure;
 use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, Map, room_for_threads};
 use std::io;
 use std::time::Duration;
@@ -26,7 +26,6 @@ const AT_SOCKET: Duration = Duration::from_nanos(40);
 /// ns longer, half of them for the program.
 const AT_CALL: Duration = Duration::from_nanos(170);
 
-#[derive(Debug)]
 pub struct Sockets {
     table: Map,
     /// At the kernel's socket tracepoints (Linux 6.3).

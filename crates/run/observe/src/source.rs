@@ -3,7 +3,7 @@
 use crate::Method;
 use crate::talk::TalkBatch;
 use seatmap_data::pattern::Outsider;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use seatmap_os::Tid;
 use std::io;
 use std::time::Duration;

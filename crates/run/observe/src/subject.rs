@@ -3,8 +3,9 @@
 use crate::source::MessageSource;
 use crate::{ObserveError, SubjectCommand};
 use seatmap_os::hierarchy::{Hierarchies, members_below};
+use seatmap_os::task::Family;
 use seatmap_os::{Root, Tid, interpreter, task, visibility};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::process::Child;
@@ -76,8 +77,7 @@ fn follow_all(
 
 /// A thread's process, because users also give TIDs.
 fn process_of(tid: Tid) -> Tid {
-    let status = std::fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
-    seatmap_os::sched::ThreadStatus::parse(&status).pid.unwrap_or(tid)
+    Family::of(tid).map_or(tid, |family| family.pid)
 }
 
 /// A process that starts meanwhile is found by the next search.
@@ -107,26 +107,17 @@ fn follow_with_descendants(
 /// Without this process, which an observed shell may have started.
 fn with_descendants(first: BTreeSet<Tid>) -> io::Result<BTreeSet<Tid>> {
     let root = Root::new("/");
-    let own = std::process::id() as Tid;
-    let mut children = BTreeMap::<Tid, Vec<Tid>>::new();
-    for pid in task::processes(&root).map_err(|error| error.source)? {
-        if let Some(parent) = task::parent(&root, pid).filter(|_| pid != own && task::lives(pid)) {
-            children.entry(parent).or_default().push(pid);
-        }
-    }
-    let mut all = first.clone();
-    let mut heirs: Vec<Tid> = first.into_iter().collect();
-    while let Some(pid) = heirs.pop() {
-        let new = children.remove(&pid).unwrap_or_default();
-        heirs.extend(new.iter().copied().filter(|child| all.insert(*child)));
-    }
-    Ok(all)
+    let own = task::own_pid();
+    let others = task::processes(&root).map_err(|error| error.source)?;
+    let others = others.filter(|pid| *pid != own && task::lives(*pid));
+    let children = others.filter_map(|pid| Some((task::parent(&root, pid)?, pid)));
+    Ok(task::with_descendants(first, children))
 }
 
 fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let root = Root::new("/");
     let folders = Hierarchies::read(&root).folders(&root, path);
-    let own = std::process::id() as Tid;
+    let own = task::own_pid();
     let mut pids = BTreeSet::new();
     for folder in folders {
         let tids = members_below(&root, Path::new(&folder)).map_err(|error| error.source)?;

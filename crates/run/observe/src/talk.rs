@@ -19,7 +19,7 @@ pub fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> 
 }
 
 /// Messages from one thread to another.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct ThreadMessages {
     pub from: Tid,
     pub to: Tid,
@@ -43,7 +43,7 @@ pub struct Born {
 }
 
 /// A source's report since the last look.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Default)]
 pub struct TalkBatch {
     pub talk: Vec<ThreadMessages>,
     pub threads: Vec<Born>,

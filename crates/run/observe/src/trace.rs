@@ -44,36 +44,15 @@ pub enum TraceError {
         /// The kind: `threads` or `rank`.
         kind: &'static str,
     },
-    /// There are too many files, or too long ones.
-    #[error("'{}': {what}", path.display())]
-    TooLarge {
-        /// The folder or file.
-        path: PathBuf,
-        /// The exceeded limit.
-        what: String,
-    },
-    /// A file has another format or version.
-    #[error(
-        "'{}': its format is '{}'; this program reads {FORMAT}",
-        path.display(),
-        visible(found)
-    )]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: String,
-    },
-    /// A line is malformed.
-    #[error("'{}', {at}: {problem}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line and column.
-        at: Position,
-        /// The problem.
-        problem: String,
-    },
+    /// There are too many files, or too long ones, or a file is not a trace.
+    #[error("{0}")]
+    Content(String),
+}
+
+impl TraceError {
+    pub(crate) fn of(path: &Path, what: &str) -> Self {
+        TraceError::Content(format!("'{}': {what}", path.display()))
+    }
 }
 
 /// A trace as text.
@@ -108,7 +87,7 @@ pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<TraceText>, Trace
     }
     if paths.len() > MAX_FILES {
         let what = format!("{} traces, more than the limit of {MAX_FILES}", paths.len());
-        return Err(TraceError::TooLarge { path: folder.to_owned(), what });
+        return Err(TraceError::of(folder, &what));
     }
     paths.sort();
     paths.into_iter().map(read).collect()
@@ -126,7 +105,9 @@ impl TraceText {
         // The format first, because another version may have another first line.
         let format: Format = self.value(0, line)?;
         if format.format != FORMAT {
-            return Err(TraceError::Format { path: self.path.clone(), found: format.format });
+            let found = visible(&format.format);
+            let what = format!("its format is '{found}'; this program reads {FORMAT}");
+            return Err(TraceError::of(&self.path, &what));
         }
         self.value(0, line)
     }
@@ -138,10 +119,12 @@ impl TraceText {
     }
 
     fn value<T: DeserializeOwned>(&self, at: usize, line: &str) -> Result<T, TraceError> {
-        seatmap_data::document::from_json(line).map_err(|error| TraceError::Line {
-            path: self.path.clone(),
-            at: Position { line: at + 1, column: error.column() },
-            problem: "this is not a line of a trace; run the program again".to_owned(),
+        seatmap_data::document::from_json(line).map_err(|error| {
+            let at = Position { line: at + 1, column: error.column() };
+            let path = self.path.display();
+            TraceError::Content(format!(
+                "'{path}', {at}: this is not a line of a trace; run the program again"
+            ))
         })
     }
 

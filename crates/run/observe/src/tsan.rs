@@ -10,7 +10,7 @@ use crate::{Method, Observation, ObservedTask, Sighting, TalkKind};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::Edge;
 use seatmap_data::pattern::graph::MAX_TASKS;
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::words::{agreeing, counted};
 use seatmap_launch::lineage::TaskPath;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -118,7 +118,7 @@ pub fn sharing(traces: &[TraceText]) -> Result<Sighting, TraceError> {
     if total > MAX_TASKS {
         let total = counted(total, "thread");
         let what = format!("{total}, but a pattern has at most {MAX_TASKS}");
-        return Err(TraceError::TooLarge { path: traces[0].path.clone(), what });
+        return Err(TraceError::of(&traces[0].path, &what));
     }
     Ok(joined(&processes))
 }

@@ -11,7 +11,7 @@ const MOST: usize = 512;
 
 const STRETCHES: &str = "stretches of time";
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Default)]
 pub struct PairSum {
     pub messages: f64,
     pub bytes: f64,
@@ -24,13 +24,13 @@ impl PairSum {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Stretch {
     pub to: Duration,
     pub pairs: HashMap<(usize, usize), PairSum>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Stretches {
     pub all: Vec<Stretch>,
     looks: usize,

@@ -3,11 +3,11 @@
 //! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. Other processes
 //! appear as strangers, which may use all CPUs and cannot be moved.
 
-use crate::PretendedMachine;
 use crate::cpu_times::PretendedCpuTimes;
 use crate::policy::PretendedPolicy;
 use crate::record::ProgramRecord;
-use crate::thread_file::{self, ThreadFileKind};
+use crate::thread_file::ThreadFileKind;
+use crate::{PretendedMachine, thread_file};
 use seatmap_os::listener::{AnsweredFile, CallAnswer, TrappedCall};
 use seatmap_os::located_file::LocatedFile;
 use seatmap_os::numa_maps::page_bytes;
@@ -60,7 +60,6 @@ pub struct ProgramCall<'a> {
 }
 
 /// A memory policy for an address range.
-#[derive(Clone, Debug, PartialEq)]
 pub struct BoundRange {
     /// The process.
     pub pid: Tid,
@@ -89,6 +88,8 @@ pub struct PretendedKernel {
 }
 
 type Refusal = i32;
+
+type Answered = Result<i64, Refusal>;
 
 fn fault(_: io::Error) -> Refusal {
     libc::EFAULT
@@ -306,7 +307,7 @@ impl PretendedKernel {
         word_bytes(u64::from(self.machine.cpu_bits()))
     }
 
-    fn get_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+    fn get_affinity(&mut self, call: &ProgramCall, at: usize) -> Answered {
         let [_, bytes, to, ..] = call.arguments;
         let bytes = u64::from(bytes as u32);
         if bytes * 8 < u64::from(self.machine.cpu_bits()) || !bytes.is_multiple_of(WORD_BYTES) {
@@ -321,7 +322,7 @@ impl PretendedKernel {
         Ok(bytes as i64)
     }
 
-    fn set_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+    fn set_affinity(&mut self, call: &ProgramCall, at: usize) -> Answered {
         let [_, bytes, from, ..] = call.arguments;
         let mask = call.set(from, u64::from(bytes as u32).min(self.mask_bytes()))?;
         let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
@@ -336,7 +337,7 @@ impl PretendedKernel {
         Ok(0)
     }
 
-    fn get_cpu(&self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+    fn get_cpu(&self, call: &ProgramCall, at: usize) -> Answered {
         let cpu = self.record.cpu_of(at);
         call.give_number(call.arguments[0], cpu)?;
         call.give_number(call.arguments[1], self.machine.node_of(cpu))?;
@@ -366,14 +367,14 @@ impl PretendedKernel {
         policy.ok_or(libc::EINVAL)
     }
 
-    fn set_policy(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+    fn set_policy(&mut self, call: &ProgramCall, at: usize) -> Answered {
         let [mode, address, bits, ..] = call.arguments;
         let nodes = self.nodes(call, address, bits)?;
         self.record.threads[at].policy = self.policy(mode, &nodes, at)?;
         Ok(0)
     }
 
-    fn get_policy(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+    fn get_policy(&mut self, call: &ProgramCall, at: usize) -> Answered {
         let [mode_to, nodes_to, bits, address, flags, _] = call.arguments;
         let is_too_short = nodes_to != 0 && bits < u64::from(self.machine.node_bits());
         let is_of_allowed = flags & OF_ALLOWED != 0;
@@ -403,7 +404,7 @@ impl PretendedKernel {
         self.give_nodes(call, &policy.nodes)
     }
 
-    fn give_nodes(&self, call: &ProgramCall, nodes: &CpuSet) -> Result<i64, Refusal> {
+    fn give_nodes(&self, call: &ProgramCall, nodes: &CpuSet) -> Answered {
         let [_, address, bits, ..] = call.arguments;
         if address != 0 {
             let bits = bits.saturating_sub(1).min(MOST_NODE_BITS);
@@ -412,7 +413,7 @@ impl PretendedKernel {
         Ok(0)
     }
 
-    fn bind_memory(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+    fn bind_memory(&mut self, call: &ProgramCall, at: usize) -> Answered {
         let [start, bytes, mode, address, bits, _] = call.arguments;
         if !start.is_multiple_of(page_bytes()) || start.checked_add(bytes).is_none() {
             return Err(libc::EINVAL);
@@ -452,7 +453,7 @@ impl PretendedKernel {
         })
     }
 
-    fn move_pages(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+    fn move_pages(&mut self, call: &ProgramCall, at: usize) -> Answered {
         let [_, count, pages, nodes, status, flags] = call.arguments;
         if flags & !6 != 0 {
             return Err(libc::EINVAL);

@@ -13,13 +13,13 @@ const TICK_NS: u64 = 1_000_000_000 / 100;
 /// Each CPU's initial idle time, because readers divide by the sum.
 const BEFORE_NS: u64 = 1_000_000_000;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Times {
     user_ns: u64,
     idle_ns: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct PretendedCpuTimes {
     at_s: f64,
     run_ns: Vec<u64>,

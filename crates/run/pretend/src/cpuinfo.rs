@@ -32,11 +32,11 @@ impl HostFacts {
 }
 
 /// A block for each online CPU, from the first block of this computer's file.
-pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
+pub fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };
     let ranks = core_ranks(machine);
-    let running = machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os));
+    let running = machine.running();
     let mut packages: BTreeMap<u32, (usize, BTreeSet<Option<u32>>)> = BTreeMap::new();
     for pu in running.clone() {
         let (siblings, cores) = packages.entry(pu.package.unwrap_or(0)).or_default();

@@ -86,7 +86,7 @@ impl ContainerGroup {
     }
 
     /// The files below [`GROUPS`], by path, without a line end.
-    pub(crate) fn files(&self, machine: &PretendedMachine) -> Vec<(String, TreeFile)> {
+    pub fn files(&self, machine: &PretendedMachine) -> Vec<(String, TreeFile)> {
         let cpus = ranges(&machine.allowed);
         let nodes = ranges(&machine.memory_nodes());
         let period = PERIOD_US.to_string();
@@ -129,7 +129,7 @@ impl ContainerGroup {
     }
 
     /// `/proc/PID/cgroup`.
-    pub(crate) fn membership(&self) -> String {
+    pub fn membership(&self) -> String {
         match self.version {
             GroupVersion::First => {
                 let lines = HIERARCHIES.iter().enumerate().rev();
@@ -140,7 +140,7 @@ impl ContainerGroup {
     }
 
     /// `/proc/cgroups`.
-    pub(crate) fn controllers(&self) -> String {
+    pub fn controllers(&self) -> String {
         let mut text = "#subsys_name\thierarchy\tnum_cgroups\tenabled\n".to_owned();
         for (number, controllers) in (1..).zip(HIERARCHIES) {
             let hierarchy = if self.version == GroupVersion::First { number } else { 0 };
@@ -152,7 +152,7 @@ impl ContainerGroup {
     }
 
     /// The type of the file system at a path below [`GROUPS`].
-    pub(crate) fn file_system(&self, path: &str) -> Option<u32> {
+    pub fn file_system(&self, path: &str) -> Option<u32> {
         let below = path.strip_prefix('/')?.strip_prefix(GROUPS)?;
         match self.version {
             GroupVersion::Second => Some(CGROUP2_SUPER_MAGIC),
@@ -176,7 +176,7 @@ impl ContainerGroup {
 
     /// `/proc/PID/mountinfo` with the group's mounts in place of this computer's and Seatmap's.
     /// Processes without Seatmap's mounts keep theirs.
-    pub(crate) fn mountinfo(&self, text: &str) -> String {
+    pub fn mountinfo(&self, text: &str) -> String {
         rewritten(text, MountLine::of_mountinfo, |line| {
             let [number, parent, device, ..] = line.words[..] else { return String::new() };
             let mut lines = String::new();
@@ -193,7 +193,7 @@ impl ContainerGroup {
     }
 
     /// `/proc/PID/mounts`, as [`ContainerGroup::mountinfo`].
-    pub(crate) fn mount_table(&self, text: &str) -> String {
+    pub fn mount_table(&self, text: &str) -> String {
         rewritten(text, MountLine::of_table, |_| {
             let lines = self.mounts().into_iter().map(|[source, folder, kind, _]| {
                 format!("{source} /{GROUPS}{folder} {kind} {MOUNTED} 0 0\n")

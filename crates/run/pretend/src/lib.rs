@@ -6,32 +6,32 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`machine`] | the pretended machine: its CPUs, online and allowed |
-//! | [`tree`], [`cpuinfo`], [`groups`] | its files |
+//! | `machine` | the pretended machine: its CPUs, online and allowed |
+//! | `tree`, `cpuinfo`, `groups` | its files |
 //! | `cpu_times` | `/proc/stat` with advancing times |
 //! | `written` | the files in a folder |
 //! | `stage` | the steps that show the files |
-//! | [`answers`], [`policy`], `thread_file` | answers calls |
-//! | [`record`] | the threads and their CPUs |
+//! | `answers`, `policy`, `thread_file` | answers calls |
+//! | `record` | the threads and their CPUs |
 //! | [`run`](mod@run) | runs the program |
 //! | [`report`] | the record as a document |
 //! | [`zoo`] | one command on many machines |
-//! | [`error`] | why no machine can be shown |
+//! | `error` | why no machine can be shown |
 #![deny(missing_docs)]
 
-pub mod answers;
+mod answers;
 mod cpu_times;
-pub mod cpuinfo;
-pub mod error;
-pub mod groups;
-pub mod machine;
-pub mod policy;
-pub mod record;
+mod cpuinfo;
+mod error;
+mod groups;
+mod machine;
+mod policy;
+mod record;
 pub mod report;
 pub mod run;
 mod stage;
 mod thread_file;
-pub mod tree;
+mod tree;
 mod written;
 pub mod zoo;
 

@@ -2,6 +2,7 @@
 
 use crate::PretendError;
 use crate::groups::ContainerGroup;
+use seatmap_data::grouped::by_key;
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,19 +121,17 @@ impl PretendedMachine {
         self.nodes.iter().map(|node| node.os).max().unwrap_or_default() + 1
     }
 
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Pu> + Clone {
+        self.topology.pus.iter().filter(|pu| self.online.contains(pu.os))
+    }
+
     pub(crate) fn parts(&self, part: fn(&Pu) -> Option<u32>) -> BTreeMap<u32, CpuSet> {
-        let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
-        for pu in self.topology.pus.iter().filter(|pu| self.online.contains(pu.os)) {
-            if let Some(number) = part(pu) {
-                parts.entry(number).or_default().insert(pu.os);
-            }
-        }
-        parts
+        by_key(self.running().filter_map(|pu| Some((part(pu)?, pu.os))))
     }
 }
 
 impl PretendedNode {
-    pub(crate) fn distance(&self, other: &PretendedNode) -> u32 {
+    pub fn distance(&self, other: &PretendedNode) -> u32 {
         if self.os == other.os {
             OWN_DISTANCE
         } else if self.package.is_some() && self.package == other.package {
@@ -166,24 +165,24 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
 }
 
 #[cfg(test)]
-pub(crate) mod made {
+pub mod made {
     use super::*;
 
-    pub(crate) fn set(list: &str) -> CpuSet {
+    pub fn set(list: &str) -> CpuSet {
         CpuSet::of_list(list).unwrap()
     }
 
     /// Two packages (nodes) of two cores with two hardware threads.
-    pub(crate) fn small() -> PretendedMachine {
+    pub fn small() -> PretendedMachine {
         with("0-7", "")
     }
 
-    pub(crate) fn with(allowed: &str, offline: &str) -> PretendedMachine {
+    pub fn with(allowed: &str, offline: &str) -> PretendedMachine {
         let allowed = set(allowed);
         PretendedMachine::new("small", topology(), Some(&allowed), &set(offline)).unwrap()
     }
 
-    pub(crate) fn topology() -> Topology {
+    pub fn topology() -> Topology {
         let pus = (0..8).map(|os| Pu {
             os,
             core: Some(os / 2),

@@ -13,7 +13,7 @@ const PREFERRED: u32 = 1;
 const LOCAL: u32 = 4;
 
 /// A memory policy; by default the kernel's.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PretendedPolicy {
     mode: u32,
     flags: u32,
@@ -55,7 +55,7 @@ impl PretendedPolicy {
 }
 
 impl std::fmt::Display for PretendedPolicy {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
         out.write_str(NAMES[self.mode as usize])?;
         if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", self.nodes) }
     }

@@ -4,8 +4,8 @@
 //! recorded in advance, and matched at the next look.
 
 use crate::policy::PretendedPolicy;
-use seatmap_os::task::{self, Family, ThreadStat};
-use seatmap_os::{CpuSet, Root, Tid};
+use seatmap_os::task::{Family, ThreadStat};
+use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::HashMap;
 
 const MOST_ANCESTORS: usize = 64;
@@ -17,7 +17,7 @@ const MOST_LEAVING: usize = 256;
 const MOST_CHANGES: usize = 256;
 
 /// A change of a thread's mask.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct MaskChange {
     /// Seconds since the program began.
     pub at_s: f64,
@@ -26,7 +26,7 @@ pub struct MaskChange {
 }
 
 /// A thread of the program, also after its end.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct RecordedThread {
     /// The PID.
     pub pid: Tid,
@@ -84,7 +84,6 @@ impl RecordedThread {
 }
 
 /// A process of the program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedProcess {
     /// The PID.
     pub pid: Tid,
@@ -93,14 +92,12 @@ pub struct RecordedProcess {
 }
 
 /// The inheritance of a new thread.
-#[derive(Debug)]
 struct Birth {
     mask: CpuSet,
     policy: PretendedPolicy,
     at_s: f64,
 }
 
-#[derive(Debug)]
 struct Creation {
     creator: Tid,
     pid: Tid,
@@ -109,7 +106,7 @@ struct Creation {
 }
 
 /// All threads and processes of the program.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct ProgramRecord {
     /// The threads, in order of arrival.
     pub threads: Vec<RecordedThread>,

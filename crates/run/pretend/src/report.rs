@@ -2,7 +2,8 @@
 
 use crate::record::{MaskChange, RecordedThread};
 use crate::{PretendedMachine, PretendedRun};
-use seatmap_data::statistics::words::counted;
+use seatmap_data::grouped::by_key;
+use seatmap_data::words::counted;
 use seatmap_launch::Ending;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::judge::judged::Judged;
@@ -200,11 +201,10 @@ impl PretendedRun {
     /// A finding per process with refused masks: wrong if the last attempt failed, else a remark.
     fn refusals(&self) -> Vec<Finding> {
         let machine = &self.answers.machine;
-        let threads = &self.answers.record.threads;
-        let mut of: BTreeMap<Tid, Vec<&RecordedThread>> = BTreeMap::new();
-        for thread in threads.iter().filter(|thread| !thread.refused.is_empty()) {
-            of.entry(thread.pid).or_default().push(thread);
-        }
+        let threads = self.answers.record.threads.iter();
+        let refused = threads.filter(|thread| !thread.refused.is_empty());
+        let of: BTreeMap<Tid, Vec<&RecordedThread>> =
+            by_key(refused.map(|thread| (thread.pid, thread)));
         of.into_iter().map(|(pid, threads)| refusal(machine, pid, &threads)).collect()
     }
 

@@ -1,19 +1,19 @@
 //! Runs the program and answers its calls.
 
 use crate::answers::{PretendedKernel, ProgramCall};
-use crate::stage::{self, StageFailure};
-use crate::{HostFacts, MachineTree, PretendError, PretendedMachine};
-use seatmap_launch::{Ending, Executable, Signals};
-use seatmap_os::listener::{self, CallAnswer, CallFilter, CallListener, TrappedCall, WaitingCall};
+use crate::stage::StageFailure;
+use crate::{HostFacts, MachineTree, PretendError, PretendedMachine, stage};
+use seatmap_launch::{Ending, Executable, Signals, front};
+use seatmap_os::listener::{CallAnswer, CallFilter, CallListener, TrappedCall, WaitingCall};
 use seatmap_os::private_files::{PrivateFiles, namespace_remedy};
-use seatmap_os::ready::{self, Awaited};
-use seatmap_os::{Root, Tid};
+use seatmap_os::ready::Awaited;
+use seatmap_os::{Root, Tid, checked, listener, ready};
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -216,7 +216,7 @@ impl Session {
         match unsafe { libc::fork() } {
             ..0 => Err(io::Error::last_os_error()),
             0 => {
-                leave_streams();
+                front::silence(&[0, 1, 2]);
                 // Kernels before 5.10 do not report that no process is left.
                 let mut idle_looks = 0;
                 while let Ok(false) = is_over(&self.listener, LOOK_EVERY)
@@ -258,24 +258,16 @@ impl Session {
 
 fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
     let mut status = 0;
-    // SAFETY: the status is writable.
+    // SAFETY: `status` is writable.
     let changed = unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
-    if changed < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    if changed == 0 {
+    if checked(changed)? == 0 {
         return Ok(None);
     }
     if libc::WIFSTOPPED(status) {
         signals.stop_unless(libc::WSTOPSIG(status), || false);
         return Ok(None);
     }
-    let is_killed = libc::WIFSIGNALED(status);
-    Ok(Some(if is_killed {
-        Ending::Killed(libc::WTERMSIG(status))
-    } else {
-        Ending::Exited(libc::WEXITSTATUS(status))
-    }))
+    Ok(Some(Ending::of(ExitStatus::from_raw(status))))
 }
 
 fn is_over(listener: &CallListener, wait: Duration) -> io::Result<bool> {
@@ -284,15 +276,6 @@ fn is_over(listener: &CallListener, wait: Duration) -> io::Result<bool> {
 }
 
 /// Closes the terminal and pipes, whose readers wait for their end.
-fn leave_streams() {
-    // SAFETY: the path is a text, and the descriptors are this process's.
-    unsafe {
-        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
-        for stream in 0..=2 {
-            libc::dup2(nothing, stream);
-        }
-    }
-}
 
 fn readable<const COUNT: usize>(
     descriptors: [RawFd; COUNT],

@@ -15,7 +15,7 @@ use std::ffi::CString;
 const SYSTEM: &str = "sys/devices/system";
 const DEVICES: &str = "sys/devices";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StageFailure {
     UserNamespace = b'U' as isize,
     Mounts = b'M' as isize,

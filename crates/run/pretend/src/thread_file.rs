@@ -9,7 +9,7 @@ use seatmap_os::{CpuSet, Tid};
 /// name is field 2).
 const PROCESSOR: usize = 39 - 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThreadFileKind {
     Status,
     Stat,
@@ -19,7 +19,6 @@ pub enum ThreadFileKind {
     MountTable,
 }
 
-#[derive(Debug, PartialEq, Eq)]
 pub struct FileOfThread {
     pub tid: Tid,
     pub kind: ThreadFileKind,

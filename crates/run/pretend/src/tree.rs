@@ -8,6 +8,7 @@ use crate::machine::PretendedNode;
 use crate::record::ProgramRecord;
 use crate::{HostFacts, PretendedMachine, cpuinfo};
 use seatmap_data::machine::Pu;
+use seatmap_data::words::joined;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
@@ -163,8 +164,7 @@ impl MachineTree {
             (2, "Unified", |pu| pu.l2_bytes, Parts::of(machine, |pu| pu.l2)),
             (3, "Unified", |pu| pu.l3_bytes, Parts::of(machine, |pu| pu.l3)),
         ];
-        let running = machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os));
-        for pu in running {
+        for pu in machine.running() {
             let known = kinds.iter().filter_map(|(level, kind, bytes, parts)| {
                 Some((level, kind, (parts.number)(pu)?, bytes(pu), parts.around(pu)))
             });
@@ -275,7 +275,7 @@ fn package(pu: &Pu) -> Option<u32> {
 }
 
 /// Within the package, as processors count.
-pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
+pub fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
     let mut cores: BTreeMap<Option<u32>, Vec<Option<u32>>> = BTreeMap::new();
     let mut ranks = BTreeMap::new();
     for pu in &machine.topology.pus {
@@ -291,38 +291,22 @@ pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
 }
 
 /// Two adjacent CPUs are also a range.
-pub(crate) fn ranges(set: &CpuSet) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut members = set.iter().peekable();
-    while let Some(first) = members.next() {
-        let mut last = first;
-        while let Some(next) = members.next_if(|next| *next == last + 1) {
-            last = next;
-        }
-        parts.push(if first == last { first.to_string() } else { format!("{first}-{last}") });
-    }
-    parts.join(",")
+pub fn ranges(set: &CpuSet) -> String {
+    let members = set.list().0;
+    let runs = members.chunk_by(|cpu, next| cpu + 1 == *next).map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        single => joined(single, ""),
+    });
+    joined(runs, ",")
 }
 
 /// A mask as the kernel writes it, with all leading zeros: libnuma counts CPUs by its length.
-pub(crate) fn mask(set: &CpuSet, bits: u32) -> String {
-    let mut groups = vec![0_u32; bits.div_ceil(GROUP_BITS).max(1) as usize];
-    for cpu in set.iter() {
-        if let Some(group) = groups.get_mut((cpu / GROUP_BITS) as usize) {
-            *group |= 1 << (cpu % GROUP_BITS);
-        }
-    }
-    let first_digits = match bits % GROUP_BITS {
-        0 => 8,
-        bits => bits.div_ceil(4) as usize,
-    };
-    let mut text = String::new();
-    for (at, group) in groups.iter().rev().enumerate() {
-        let digits = if at == 0 { first_digits } else { 8 };
-        let comma = if at == 0 { "" } else { "," };
-        text.push_str(&format!("{comma}{group:0digits$x}"));
-    }
-    text
+pub fn mask(set: &CpuSet, bits: u32) -> String {
+    let groups = bits.div_ceil(GROUP_BITS);
+    let own = set.to_mask();
+    let missing = (groups as usize).saturating_sub(own.split(',').count());
+    let text = format!("{}{own}", "00000000,".repeat(missing));
+    text[(groups * GROUP_BITS - bits) as usize / 4..].to_owned()
 }
 
 #[cfg(test)]

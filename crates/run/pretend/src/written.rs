@@ -3,10 +3,10 @@
 use crate::tree::TreeFile;
 use crate::{HostFacts, MachineTree, PretendError, PretendedMachine};
 use seatmap_os::Root;
-use std::fs::{self, Permissions};
-use std::io;
+use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::{fs, io};
 
 /// Files that show the folder in containers, with the machine's name and the folder in braces.
 const USES: [(&str, &str); 3] = [

@@ -21,6 +21,7 @@ use report::{ZooReport, ZooRun};
 use seatmap_data::document::{self, Blame, DocumentError, shell_word};
 use seatmap_data::machine::Topology;
 use seatmap_launch::Ending;
+use seatmap_os::StopCheck;
 use session::{ZooRunEnd, ZooSession};
 use situation::Situation;
 use std::borrow::Cow;
@@ -258,11 +259,7 @@ impl ZooWork<'_> {
         }
     }
 
-    fn one(
-        &self,
-        plan: &PlannedRun,
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Result<FinishedZooRun, ZooError> {
+    fn one(&self, plan: &PlannedRun, is_stopped: StopCheck) -> Result<FinishedZooRun, ZooError> {
         let request = self.request;
         let folder = tempfile::tempdir()?;
         let [record, output, error] =

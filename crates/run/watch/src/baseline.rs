@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::metrics::unit;
 use crate::seating::{FORMAT, Seating, WatchedThread};
 use seatmap_data::document::{DocumentError, shell_word};
-use seatmap_data::statistics::words::counted;
+use seatmap_data::words::counted;
 use seatmap_os::cpu_list::named;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,17 +3,16 @@
 mod step;
 
 use crate::expected::ReportedProgram;
-use crate::files;
 use crate::judge::judged::{Judged, changes};
-use crate::metrics;
 use crate::seating::FORMAT;
 use crate::standard::{ExpectedSource, Standard};
-use crate::{ChoiceError, Finding, ProcessChoice, Seating, Verdict, WatchOptions, Watcher};
+use crate::{
+    ChoiceError, Finding, ProcessChoice, Seating, Verdict, WatchOptions, Watcher, files, metrics,
+};
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::visibility;
+use seatmap_data::words::{agreeing, counted};
+use seatmap_os::{FileError, Root, StopCheck, visibility};
 use std::time::{Duration, Instant};
 
 pub use step::{CheckStep, CheckView};
@@ -178,7 +177,7 @@ impl RunningCheck<'_> {
     ///
     /// # Errors
     /// [`CheckError::Nothing`], [`CheckError::Files`].
-    pub fn next(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<CheckStep<'_>>, CheckError> {
+    pub fn next(&mut self, stop: StopCheck) -> Result<Option<CheckStep<'_>>, CheckError> {
         if std::mem::replace(&mut self.is_begun, true) {
             self.again(stop)
         } else {
@@ -186,7 +185,7 @@ impl RunningCheck<'_> {
         }
     }
 
-    fn first(&mut self, stop: &dyn Fn() -> bool) -> Result<CheckStep<'_>, CheckError> {
+    fn first(&mut self, stop: StopCheck) -> Result<CheckStep<'_>, CheckError> {
         let request = self.request;
         if let Some(watcher) = &mut self.watcher {
             // A user may end a repeated check within its first window.
@@ -217,7 +216,7 @@ impl RunningCheck<'_> {
         })
     }
 
-    fn again(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<CheckStep<'_>>, CheckError> {
+    fn again(&mut self, stop: StopCheck) -> Result<Option<CheckStep<'_>>, CheckError> {
         let (Some(every), Some(watcher)) = (self.request.again_every, &mut self.watcher) else {
             return Ok(None);
         };

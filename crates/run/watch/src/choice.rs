@@ -8,11 +8,11 @@ use crate::files::{SystemFiles, is_short};
 use crate::glob;
 use crate::metrics::is_unit;
 use seatmap_data::document::Blame;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::grouped::by_key;
+use seatmap_data::words::joined;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
-use seatmap_os::root::FileError;
 use seatmap_os::sched::ThreadStatus;
-use seatmap_os::{Root, Tid, published, task, visibility};
+use seatmap_os::{FileError, Root, Tid, published, task, visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ struct Program {
 
 impl Chooser<'_> {
     fn programs(&mut self) -> io::Result<Vec<Program>> {
-        let own = Tid::try_from(std::process::id()).unwrap_or(0);
+        let own = task::own_pid();
         let pids = self.files.processes()?.into_iter().filter(|pid| !self.known.contains(pid));
         Ok(pids
             .filter_map(|pid| {
@@ -171,15 +171,11 @@ impl Chooser<'_> {
             found.insert(self.process_of(*pid)?.ok_or_else(|| unseen(self.files, *pid))?);
         }
         if with_children {
-            let mut children: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
-            for program in self.programs()? {
-                children.entry(program.parent).or_default().push(program.pid);
-            }
-            let mut left: Vec<Tid> = found.iter().copied().collect();
-            while let Some(pid) = left.pop() {
-                let of_pid = children.get(&pid).into_iter().flatten();
-                left.extend(of_pid.filter(|child| found.insert(**child)));
-            }
+            let programs = self.programs()?.into_iter();
+            found = task::with_descendants(
+                found,
+                programs.map(|program| (program.parent, program.pid)),
+            );
         }
         Ok(found)
     }
@@ -233,7 +229,7 @@ impl Chooser<'_> {
         for folder in folders {
             tids.extend(members_below(&self.files.root, folder.as_ref())?);
         }
-        let own = Tid::try_from(std::process::id()).unwrap_or(0);
+        let own = task::own_pid();
         let mut programs = BTreeSet::new();
         for tid in tids.difference(self.known) {
             programs.extend(self.process_of(*tid)?.filter(|pid| *pid != own));
@@ -318,19 +314,18 @@ fn last_part(path: &str) -> String {
 }
 
 fn hidden(files: &SystemFiles, members: impl Iterator<Item = Tid>) -> BTreeMap<String, Vec<Tid>> {
-    let mut hidden: BTreeMap<String, Vec<Tid>> = BTreeMap::new();
-    for tid in members.filter(|_| files.root.is_this_computer()) {
+    let hidden = members.filter(|_| files.root.is_this_computer()).filter_map(|tid| {
         // The kernel writes 0 for a process without a number in this PID namespace (cgroups(7)).
         let why = if tid == 0 {
             "they are outside this PID namespace".to_owned()
         } else if task::exists(tid) && !files.root.has(&format!("/proc/{tid}/task")) {
             visibility::hidden(&files.root).unwrap_or_else(|| "/proc does not show them".to_owned())
         } else {
-            continue;
+            return None;
         };
-        hidden.entry(why).or_default().push(tid);
-    }
-    hidden
+        Some((why, tid))
+    });
+    by_key(hidden)
 }
 
 fn unit_of(folder: &Path) -> String {

@@ -6,9 +6,7 @@ use crate::seating::Seating;
 use seatmap_data::document::DocumentError;
 use seatmap_data::plan::Plan;
 use seatmap_os::cpu_list::MAX_CPU;
-use seatmap_os::published;
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, FileError, Root, Tid, published};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 

@@ -6,7 +6,7 @@ use seatmap_os::{CpuSet, Root, Tid, rights};
 use serde::{Deserialize, Serialize};
 
 /// The severity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Gravity {
@@ -15,11 +15,12 @@ pub enum Gravity {
     /// The kernel does not provide the facts for a rule; fails a strict check.
     Unseen,
     /// Wrong: the check fails.
+    #[default]
     Wrong,
 }
 
 /// A finding of a check.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The broken rule: `one-per-cpu`, `expect`, `memory-local`.
@@ -65,20 +66,7 @@ pub struct Quantity {
 impl Finding {
     /// A finding that fails the check.
     pub fn wrong(rule: &str, what: impl Into<String>) -> Self {
-        Finding {
-            rule: rule.to_owned(),
-            gravity: Gravity::Wrong,
-            what: what.into(),
-            pid: None,
-            tids: Vec::new(),
-            cpus: String::new(),
-            since_s: None,
-            at_most_s: None,
-            measure: None,
-            remedy: None,
-            remedy_kind: None,
-            advice: None,
-        }
+        Finding { rule: rule.to_owned(), what: what.into(), ..Finding::default() }
     }
 
     pub(crate) fn remark(rule: &str, what: impl Into<String>) -> Self {
@@ -105,14 +93,14 @@ impl Finding {
     }
 
     /// Sets the threads, and their process if it is the same for all.
-    pub(crate) fn threads(self, sitters: &[&Sitter]) -> Self {
+    pub fn threads(self, sitters: &[&Sitter]) -> Self {
         let pid = sitters.first().map(|first| first.pid);
         let pid = pid.filter(|pid| sitters.iter().all(|one| one.pid == *pid));
         Finding { pid, ..self }.tids(sitters.iter().map(|one| one.tid))
     }
 
     /// The same, since the first one's start at most.
-    pub(crate) fn about(self, sitters: &[&Sitter]) -> Self {
+    pub fn about(self, sitters: &[&Sitter]) -> Self {
         let at_most_s = sitters.first().map(|first| first.age_s);
         Finding { at_most_s, ..self.threads(sitters) }
     }
@@ -151,7 +139,7 @@ impl Finding {
 
     /// Replaces a command that the kernel refuses even to this root, in a user namespace or without
     /// capabilities.
-    pub(crate) fn permitted(self, root: &Root) -> Self {
+    pub fn permitted(self, root: &Root) -> Self {
         match &self.remedy {
             Some(command) if command.split("; ").any(|part| is_refused_to_root(root, part)) => {
                 let advice = format!("ask {} to run '{command}'", rights::whom_to_ask(root));

@@ -8,28 +8,28 @@
 //! |---|---|
 //! | [`seating`] | the document |
 //! | [`choice`] | chooses processes |
-//! | [`options`] | how to watch them |
-//! | [`snapshot`] | takes a seating, once or repeatedly |
+//! | `options` | how to watch them |
+//! | `snapshot` | takes a seating, once or repeatedly |
 //! | `trace` | counts CPUs in the scheduler |
 //! | [`live`] | looks repeatedly |
-//! | [`watched`] | the same, with a judgement on each look |
+//! | `watched` | the same, with a judgement on each look |
 //! | [`recording`] | looks in a file, to replay |
 //! | [`variables`] | variables that bind threads |
-//! | [`finding`] | one problem, with figures and a remedy |
+//! | `finding` | one problem, with figures and a remedy |
 //! | [`remedy`] | the commands that fix findings |
-//! | [`rule`], [`expected`] | rules; seats of a plan or report |
+//! | `rule`, [`expected`] | rules; seats of a plan or report |
 //! | [`judge`](mod@judge) | compares a seating with them |
-//! | [`baseline`] | recorded good states of units |
-//! | [`standard`], [`check`] | checks, once or repeatedly |
+//! | `baseline` | recorded good states of units |
+//! | `standard`, [`check`] | checks, once or repeatedly |
 //! | [`metrics`] | a check as metrics |
 #![deny(missing_docs)]
 
-pub mod baseline;
+mod baseline;
 pub mod check;
 pub mod choice;
 pub mod expected;
 mod files;
-pub mod finding;
+mod finding;
 mod glob;
 pub mod judge;
 mod limiting;
@@ -40,19 +40,19 @@ mod tests {
     pub mod made;
 }
 pub mod metrics;
-pub mod options;
+mod options;
 mod others;
 mod process;
 pub mod recording;
 pub mod remedy;
-pub mod rule;
+mod rule;
 pub mod seating;
-pub mod snapshot;
-pub mod standard;
+mod snapshot;
+mod standard;
 mod thread;
 mod trace;
 pub mod variables;
-pub mod watched;
+mod watched;
 
 pub use baseline::{UnitBaselineError, UnitBaselines};
 pub use check::{CheckError, CheckFailure, CheckRequest, CheckStep, CheckView, RunningCheck};

@@ -7,7 +7,7 @@ use seatmap_os::Tid;
 use seatmap_os::brake::{Brake, BrakeKind};
 use seatmap_os::hierarchy::{ControlGroups, Cpuset, Hierarchies, Limits, members_below};
 use seatmap_os::quota::GroupQuota;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 #[derive(Clone, Default)]
@@ -126,7 +126,7 @@ impl Limiting {
 
     /// The quotas on threads examined since the last turn, by file.
     pub fn quotas(&self, files: &SystemFiles) -> Vec<WatchedQuota> {
-        let mut by_file: HashMap<&str, WatchedQuota> = HashMap::new();
+        let mut by_file: BTreeMap<&str, WatchedQuota> = BTreeMap::new();
         for (groups, limits) in &self.now {
             let tids = self.members.get(groups);
             for quota in &limits.quotas {
@@ -135,7 +135,7 @@ impl Limiting {
             }
         }
         let mut quotas: Vec<WatchedQuota> = by_file.into_values().collect();
-        quotas.sort_by(|a, b| a.file.cmp(&b.file));
+
         let is_used_up =
             quotas.iter().any(|quota| quota.throttled_watched.is_some_and(|periods| periods > 0));
         for quota in &mut quotas {
@@ -149,7 +149,7 @@ impl Limiting {
 
     /// The other settings that hold back these threads, by file.
     pub fn brakes<'a>(&self, threads: impl Iterator<Item = &'a WatchedThread>) -> Vec<GroupBrake> {
-        let mut by_file: HashMap<&str, GroupBrake> = HashMap::new();
+        let mut by_file: BTreeMap<&str, GroupBrake> = BTreeMap::new();
         for (groups, limits) in &self.now {
             let tids = self.members.get(groups);
             for brake in limits.brakes.iter().chain(&limits.real_time) {
@@ -168,7 +168,7 @@ impl Limiting {
             brake.tids.sort_unstable();
         }
         brakes.retain(|brake| brake.real_time_percent.is_none() || !brake.tids.is_empty());
-        brakes.sort_by(|a, b| a.file.cmp(&b.file));
+
         brakes
     }
 

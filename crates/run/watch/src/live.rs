@@ -202,7 +202,7 @@ impl LiveWatch {
         // Files of dead threads would use up the descriptors.
         self.files.proc.forget(|tid| alive.contains(&tid));
         let seen = &self.seen;
-        self.leaders.retain(|pid, _| seen.range((*pid, 0)..=(*pid, Tid::MAX)).next().is_some());
+        self.leaders.retain(|pid, _| of_process(seen, *pid).next().is_some());
     }
 
     fn read_thread(&mut self, pid: Tid, tid: Tid) {
@@ -297,8 +297,7 @@ impl LiveWatch {
             let known = self.processes.get(pid).is_some_and(|process| process.name == leader.name);
             // These change slowly and cost much. A new name means a new program.
             if is_due || !known {
-                let own = self.seen.range((*pid, 0)..=(*pid, Tid::MAX));
-                let own: Vec<&WatchedThread> = own.map(|(_, seen)| &seen.thread).collect();
+                let own: Vec<&WatchedThread> = of_process(&self.seen, *pid).collect();
                 let files = &mut self.files;
                 let limiting = &mut self.limiting;
                 let process = process::process(files, limiting, *pid, leader, &own, self.at_ns);
@@ -310,7 +309,7 @@ impl LiveWatch {
             self.brakes = self.limiting.brakes(self.seen.values().map(|seen| &seen.thread));
         }
         for (pid, process) in &mut self.processes {
-            process.threads = self.seen.range((*pid, 0)..=(*pid, Tid::MAX)).count();
+            process.threads = of_process(&self.seen, *pid).count();
         }
     }
 
@@ -327,7 +326,7 @@ impl LiveWatch {
             );
         }
         for (pid, process) in &self.processes {
-            let threads = self.seen.range((*pid, 0)..=(*pid, Tid::MAX)).count();
+            let threads = of_process(&self.seen, *pid).count();
             invariant!(
                 self.leaders.contains_key(pid) && process.threads == threads,
                 OBSERVER,
@@ -367,6 +366,10 @@ impl LiveWatch {
         let now = &self.cpu_times;
         now.cpus().map(|cpu| CpuActivity::of(cpu, now, &before, &mut strangers)).collect()
     }
+}
+
+fn of_process(seen: &BTreeMap<(Tid, Tid), Seen>, pid: Tid) -> impl Iterator<Item = &WatchedThread> {
+    seen.range((pid, 0)..=(pid, Tid::MAX)).map(|(_, seen)| &seen.thread)
 }
 
 impl Seen {

@@ -18,7 +18,7 @@ const SEARCH_EVERY: u32 = 8;
 /// With more threads, their changes of CPU are not read: that file is the longest.
 const MOST_SCHED: usize = 256;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Looks {
     seen: BTreeMap<(Tid, Tid), Seen>,
     /// The start of the first look, in ns since the boot.
@@ -28,7 +28,7 @@ pub struct Looks {
     without_tick: CpuSet,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Seen {
     started_ticks: u64,
     first: ThreadTimes,

@@ -11,7 +11,7 @@ use crate::finding::{Finding, Gravity};
 use crate::judge::judged::Judged;
 use crate::seating::{Process, Seating};
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -23,7 +23,7 @@ pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; chars
 type Owner = (String, String);
 
 /// An unknown figure is `None`, because a zero would mean that all is well.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Sums {
     threads: usize,
     off_seat: Option<BTreeSet<Tid>>,

@@ -4,9 +4,10 @@ use crate::files::SystemFiles;
 use crate::judge::is_real_time;
 use crate::seating::Stranger;
 use crate::thread::percent;
-use seatmap_data::statistics::words::counted;
-use seatmap_os::Tid;
+use seatmap_data::grouped::by_key;
+use seatmap_data::words::counted;
 use seatmap_os::sched::{policy_name, threads_of_all};
+use seatmap_os::{Tid, task};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Threads with smaller shares are ignored: 50 us of half a second.
@@ -18,7 +19,7 @@ const MOST_LISTED: usize = 16;
 /// Reading two small files per thread takes about 10 us.
 const MOST_THREADS: u64 = 20_000;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,
     at_ns: u64,
@@ -40,7 +41,7 @@ impl Others {
         if others.is_left_out {
             return others;
         }
-        let own = Tid::try_from(std::process::id()).unwrap_or(0);
+        let own = task::own_pid();
         let pids = files.processes().unwrap_or_default();
         for pid in pids.into_iter().filter(|pid| !chosen.contains(pid) && *pid != own) {
             // Avoids `SystemFiles::threads`, because its notes on hidden processes are for chosen
@@ -68,7 +69,6 @@ impl Others {
 
     /// The threads that ran meanwhile, by their last CPU, busiest first.
     pub fn since(&self, earlier: &Others, files: &mut SystemFiles) -> BTreeMap<u32, Vec<Stranger>> {
-        let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let ran = self.run_ns.iter().filter_map(|(ids, now)| {
             let before =
@@ -76,11 +76,8 @@ impl Others {
             let share = percent(now - before, watched_ns);
             (share >= LEAST_PERCENT).then_some((*ids, share))
         });
-        for ((pid, tid), run_percent) in ran {
-            if let Some((cpu, stranger)) = stranger(files, pid, tid, run_percent) {
-                found.entry(cpu).or_default().push(stranger);
-            }
-        }
+        let strangers = ran.filter_map(|(ids, run_percent)| stranger(files, ids, run_percent));
+        let mut found: BTreeMap<u32, Vec<Stranger>> = by_key(strangers);
         for strangers in found.values_mut() {
             strangers
                 .sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
@@ -92,8 +89,7 @@ impl Others {
 
 fn stranger(
     files: &mut SystemFiles,
-    pid: Tid,
-    tid: Tid,
+    (pid, tid): (Tid, Tid),
     run_percent: f64,
 ) -> Option<(u32, Stranger)> {
     let (cpu, stranger) = files.stat(pid, tid, |stat| {

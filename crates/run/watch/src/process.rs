@@ -7,9 +7,9 @@ use crate::seating::{MemoryMapping, MemoryUsage, OnNode, OpenDevice, Process, Wa
 use crate::thread::{Leader, seconds};
 use crate::variables;
 use seatmap_launch::runtime::{counts, is_of_go};
-use seatmap_os::numa_maps::{self, OnNodes, Resident};
+use seatmap_os::numa_maps::{OnNodes, Resident};
 use seatmap_os::proc_folder::has_gone;
-use seatmap_os::{Tid, devices};
+use seatmap_os::{Tid, devices, numa_maps};
 
 const MOST_MAPPINGS: usize = 16;
 

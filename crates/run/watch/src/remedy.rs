@@ -4,7 +4,7 @@
 
 use crate::judge::Sitter;
 use seatmap_data::document::shell_escaped;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::{CpuSet, Tid, brake, quota};
 use serde::{Deserialize, Serialize};
 
@@ -49,23 +49,6 @@ impl SeatingRemedyKind {
     fn by(self, command: impl Into<String>) -> SeatingRemedy {
         SeatingRemedy { kind: self, command: command.into() }
     }
-
-    /// Every kind.
-    pub const ALL: [SeatingRemedyKind; 13] = [
-        SeatingRemedyKind::Bind,
-        SeatingRemedyKind::Seat,
-        SeatingRemedyKind::MoveMemory,
-        SeatingRemedyKind::RaiseQuotaV1,
-        SeatingRemedyKind::RaiseQuotaV2,
-        SeatingRemedyKind::RaiseQuotaOfUnit,
-        SeatingRemedyKind::ReleaseGroup,
-        SeatingRemedyKind::WidenGroup,
-        SeatingRemedyKind::WidenUnit,
-        SeatingRemedyKind::Continue,
-        SeatingRemedyKind::OrdinaryPolicy,
-        SeatingRemedyKind::MoveInterrupt,
-        SeatingRemedyKind::LiftThrottling,
-    ];
 }
 
 pub(crate) struct SeatingRemedy {

@@ -88,7 +88,7 @@ impl Rule {
 }
 
 impl fmt::Display for Rule {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Rule::Default => out.write_str("default"),
             Rule::OnePerCpu => out.write_str("one-per-cpu"),

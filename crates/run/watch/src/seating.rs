@@ -424,7 +424,6 @@ pub struct Stranger {
     pub real_time_priority: u32,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(priority: &u32) -> bool {
     *priority == 0
 }

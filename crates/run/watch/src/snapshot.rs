@@ -10,11 +10,12 @@ use crate::process;
 use crate::seating::{CpuActivity, InterruptRate, KernelSettings, Process, Seating, WatchedThread};
 use crate::thread::seconds;
 use crate::trace::SchedulerTrace;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::grouped::by_key;
+use seatmap_data::words::counted;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{InterruptCount, Interrupts};
 use seatmap_os::kernel::SchedulerSettings;
-use seatmap_os::{CpuSet, Root, Tid, boot, irq};
+use seatmap_os::{CpuSet, Root, StopCheck, Tid, boot, irq};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,13 @@ pub struct Watcher {
     choice: ProcessChoice,
     options: WatchOptions,
     pids: BTreeSet<Tid>,
+    start: WindowStart,
+    trace: Option<SchedulerTrace>,
+}
+
+/// The start of the next seating.
+#[derive(Clone)]
+struct WindowStart {
     looks: Looks,
     glances: u32,
     others: Others,
@@ -64,7 +72,6 @@ pub struct Watcher {
     interrupts: Interrupts,
     limiting: Limiting,
     is_alone: bool,
-    trace: Option<SchedulerTrace>,
 }
 
 impl Watcher {
@@ -90,20 +97,11 @@ impl Watcher {
         let trace = options.trace.then(|| SchedulerTrace::begin(&options.root, &pids));
         // Last, because these times must be the most exact.
         let looks = Looks::begin(&mut files, &pids);
-        Ok(Watcher {
-            is_alone: pids.is_empty(),
-            choice: choice.clone(),
-            options: options.clone(),
-            glances: 0,
-            files,
-            pids,
-            looks,
-            others,
-            cpu_times,
-            interrupts,
-            limiting,
-            trace,
-        })
+        let is_alone = pids.is_empty();
+        let start =
+            WindowStart { looks, glances: 0, others, cpu_times, interrupts, limiting, is_alone };
+        let choice = choice.clone();
+        Ok(Watcher { files, choice, options: options.clone(), pids, start, trace })
     }
 
     /// The watched processes, ascending.
@@ -112,7 +110,7 @@ impl Watcher {
     }
 
     /// Waits for this time, or until `stop` returns true, with short looks.
-    pub fn watch(&mut self, window: Duration, stop: &dyn Fn() -> bool) {
+    pub fn watch(&mut self, window: Duration, stop: StopCheck) {
         let begun = Instant::now();
         while let Some(left) =
             window.checked_sub(begun.elapsed()).filter(|left| !left.is_zero() && !stop())
@@ -126,33 +124,36 @@ impl Watcher {
 
     /// A short look at the CPUs of busy threads.
     pub fn glance(&mut self) {
-        self.glances += 1;
-        self.looks.glance(&mut self.files);
+        self.start.glances += 1;
+        self.start.looks.glance(&mut self.files);
     }
 
     /// The last look, and the next seating's first. Without threads, all chosen processes have
     /// ended.
     pub fn seating(&mut self) -> Seating {
-        let begun_ns = self.looks.begun_ns;
+        let begun_ns = self.start.looks.begun_ns;
         // A name or group may match others by now.
         if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
             self.pids.extend(more);
         }
-        let mut found = self.looks.end(&mut self.files, &self.pids);
+        let mut found = self.start.looks.end(&mut self.files, &self.pids);
         if let Some(trace) = &mut self.trace {
             trace.tell(&mut found.threads, &mut self.files);
         }
-        let ended_ns = self.looks.begun_ns;
+        let ended_ns = self.start.looks.begun_ns;
         self.pids = found.leaders.keys().copied().collect();
-        self.is_alone &= self.pids.is_empty();
+        self.start.is_alone &= self.pids.is_empty();
         let watched_ns = ended_ns.saturating_sub(begun_ns);
         let cpus = self.cpus(&found.threads, seconds(watched_ns));
         let processes = self.processes(&found, ended_ns);
-        let quotas = self.limiting.quotas(&self.files);
-        let brakes = self.limiting.brakes(found.threads.iter());
-        found.threads.iter_mut().for_each(|thread| thread.group = self.limiting.apart(thread.tid));
-        self.limiting.turn();
-        let looks = 2 + std::mem::take(&mut self.glances);
+        let quotas = self.start.limiting.quotas(&self.files);
+        let brakes = self.start.limiting.brakes(found.threads.iter());
+        found
+            .threads
+            .iter_mut()
+            .for_each(|thread| thread.group = self.start.limiting.apart(thread.tid));
+        self.start.limiting.turn();
+        let looks = 2 + std::mem::take(&mut self.start.glances);
         let root = &self.files.root;
         let kernel = KernelSettings::of(SchedulerSettings::read(root), root);
         Seating {
@@ -161,36 +162,36 @@ impl Watcher {
             cpus,
             quotas,
             brakes,
-            ..self.files.seating(kernel, watched_ns, looks, self.is_alone)
+            ..self.files.seating(kernel, watched_ns, looks, self.start.is_alone)
         }
     }
 
     /// A seating so far, in case the program ends before the next one, which has the same start.
     pub fn so_far(&mut self) -> Seating {
-        let (looks, others, limiting) =
-            (self.looks.clone(), self.others.clone(), self.limiting.clone());
-        let (cpu_times, interrupts) = (self.cpu_times.clone(), self.interrupts.clone());
-        let (glances, is_alone, trace) = (self.glances, self.is_alone, self.trace.take());
+        let start = self.start.clone();
+        let trace = self.trace.take();
         let pids = self.pids.clone();
         let seating = self.seating();
         seating.unseen.iter().for_each(|unseen| self.files.note_again(unseen));
         self.pids.extend(pids);
-        (self.looks, self.others, self.limiting) = (looks, others, limiting);
-        (self.cpu_times, self.interrupts) = (cpu_times, interrupts);
-        (self.glances, self.is_alone, self.trace) = (glances, is_alone, trace);
+        (self.start, self.trace) = (start, trace);
         seating
     }
 
     fn processes(&mut self, found: &LastLook, now_ns: u64) -> Vec<Process> {
-        let mut threads: BTreeMap<Tid, Vec<&WatchedThread>> = BTreeMap::new();
-        for thread in &found.threads {
-            threads.entry(thread.pid).or_default().push(thread);
-        }
+        let threads = found.threads.iter().map(|thread| (thread.pid, thread));
+        let mut threads: BTreeMap<Tid, Vec<&WatchedThread>> = by_key(threads);
         let mut processes = Vec::with_capacity(found.leaders.len());
         for (pid, leader) in &found.leaders {
             let own = threads.remove(pid).unwrap_or_default();
-            let mut process =
-                process::process(&mut self.files, &mut self.limiting, *pid, leader, &own, now_ns);
+            let mut process = process::process(
+                &mut self.files,
+                &mut self.start.limiting,
+                *pid,
+                leader,
+                &own,
+                now_ns,
+            );
             process.threads = own.len();
             match self.options.memory_processes {
                 0 => {}
@@ -212,7 +213,7 @@ impl Watcher {
         let (cpu_times, interrupts) = counts(&mut self.files);
         let others = Others::read(&mut self.files, &self.pids);
         others.note_left_out(&mut self.files);
-        let mut strangers = others.since(&self.others, &mut self.files);
+        let mut strangers = others.since(&self.start.others, &mut self.files);
         let masks: BTreeSet<&str> = threads.iter().map(|thread| thread.mask.as_str()).collect();
         let shown: CpuSet = masks.into_iter().filter_map(CpuSet::of_list).flatten().collect();
         let known: CpuSet = cpu_times.cpus().collect();
@@ -226,14 +227,15 @@ impl Watcher {
         let cpus = shown
             .iter()
             .map(|cpu| {
-                let came = interrupts.since(&self.interrupts, cpu).into_iter();
+                let came = interrupts.since(&self.start.interrupts, cpu).into_iter();
                 CpuActivity {
                     interrupts: came.map(|came| interrupt(&root, came, watched_s)).collect(),
-                    ..CpuActivity::of(cpu, &cpu_times, &self.cpu_times, &mut strangers)
+                    ..CpuActivity::of(cpu, &cpu_times, &self.start.cpu_times, &mut strangers)
                 }
             })
             .collect();
-        (self.cpu_times, self.interrupts, self.others) = (cpu_times, interrupts, others);
+        (self.start.cpu_times, self.start.interrupts) = (cpu_times, interrupts);
+        self.start.others = others;
         cpus
     }
 }

@@ -3,8 +3,7 @@
 use crate::expected::{ExpectedSeat, ReportedProgram};
 use crate::judge::Criteria;
 use crate::{Expected, Rule, Seating, UnitBaselines};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, Tid, task};
+use seatmap_os::{CpuSet, FileError, Root, Tid, task};
 use std::collections::BTreeSet;
 
 /// Rules and seats.

@@ -73,7 +73,7 @@ impl WatchedThread {
     }
 
     /// Sets the shares between two readings.
-    pub(crate) fn set_shares(&mut self, before: ThreadTimes, now: ThreadTimes, watched_ns: u64) {
+    pub fn set_shares(&mut self, before: ThreadTimes, now: ThreadTimes, watched_ns: u64) {
         self.run_percent = percent(now.run_ns.saturating_sub(before.run_ns), watched_ns);
         self.wait_percent = now
             .wait_ns
@@ -82,7 +82,7 @@ impl WatchedThread {
     }
 
     /// Sets the rates of switches since an earlier count of voluntary and forced ones.
-    pub(crate) fn set_switches(&mut self, [voluntary, forced]: [u64; 2], watched_ns: u64) {
+    pub fn set_switches(&mut self, [voluntary, forced]: [u64; 2], watched_ns: u64) {
         let since = |now: u64, before| Some(per_second(now.saturating_sub(before), watched_ns));
         self.voluntary_per_s = since(self.voluntary_switches, voluntary);
         self.forced_per_s = since(self.forced_switches, forced);

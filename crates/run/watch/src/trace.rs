@@ -5,12 +5,15 @@ use crate::files::SystemFiles;
 use crate::seating::{RanOn, WatchedThread};
 use crate::thread::ran_on;
 use seatmap_data::document::with_causes;
-use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
-use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
+use seatmap_os::bpf::assembler::EbpfOperation::Subtract;
+use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R6, R7, R8, R9, Stack};
+use seatmap_os::bpf::assembler::JumpCondition::{Different, Equal};
+use seatmap_os::bpf::assembler::Width::{Double, Word};
+use seatmap_os::bpf::assembler::{Assembler, Helper};
 use seatmap_os::bpf::{
     AttachedProgram, Btf, BtfError, EbpfProgram, LoadError, Map, room_for_threads,
 };
-use seatmap_os::{Root, Tid, boot, rights, visibility};
+use seatmap_os::{Root, Tid, boot, i32_at, rights, u32_at, u64_at, visibility};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
@@ -180,19 +183,19 @@ impl Counting {
         // A switch between the two reads counts twice; the next count subtracts it.
         let mut running = Vec::new();
         self.tables.running.entries(|key, value| {
-            let since = double(value, 0).zip(double(value, 8));
-            running.extend(word(key, 0).zip(since));
+            let since = u64_at(value, 0).zip(u64_at(value, 8));
+            running.extend(i32_at(key, 0).zip(since));
         })?;
         let now_ns = boot::awake_nanoseconds();
         self.tables.times.entries(|key, value| {
-            if let (Some(tid), Some(cpu), Some(ns)) = (word(key, 0), word(key, 4), double(value, 0))
-            {
-                *all.entry(tid as Tid).or_default().entry(cpu).or_default() += ns;
+            let place = i32_at(key, 0).zip(u32_at(key, 4));
+            if let Some(((tid, cpu), ns)) = place.zip(u64_at(value, 0)) {
+                *all.entry(tid).or_default().entry(cpu).or_default() += ns;
             }
         })?;
         for (tid, (since_ns, cpu)) in running {
             let ns = now_ns.saturating_sub(since_ns);
-            *all.entry(tid as Tid).or_default().entry(cpu as u32).or_default() += ns;
+            *all.entry(tid).or_default().entry(cpu as u32).or_default() += ns;
         }
         Ok((all, now_ns))
     }
@@ -203,14 +206,6 @@ fn key(tid: Tid, cpu: u32) -> [u8; 8] {
     key[..4].copy_from_slice(&tid.to_ne_bytes());
     key[4..].copy_from_slice(&cpu.to_ne_bytes());
     key
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn double(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
 /// The window is the limit, because a late first switch would add earlier time.
@@ -235,76 +230,35 @@ fn shares(times: &Times) -> Vec<RanOn> {
 /// thread and CPU at -16, a start and its CPU at -32, the time on the CPU at -40.
 fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
     let mut code = Assembler::new();
-    code.load(Width::Double, R6, R1, 8).load(Width::Double, R7, R1, 16);
-    code.call(Helper::Clock).calculate(EbpfOperation::Move, R9, R0);
-    code.call(Helper::Cpu).calculate(EbpfOperation::Move, R8, R0);
+    code.load(Double, R6, R1, 8).load(Double, R7, R1, 16);
+    code.call(Helper::Clock).copy(R9, R0).call(Helper::Cpu).copy(R8, R0);
     leave(&mut code, tables, fields);
     begin(code.label("next"), tables, fields);
-    code.label("end").end().label("lost").calculate_number(EbpfOperation::Move, R1, 1);
-    code.counter(R2, &tables.lost, 0).count(R2, 0, R1).end();
+    code.label("end").end().label("lost").count_one(&tables.lost, 0).end();
     code
 }
 
 fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
-    code.load(Width::Word, R1, R6, tgid).store(Width::Word, Stack, -4, R1);
-    code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
-        JumpCondition::Equal,
-        R0,
-        0,
-        "next",
-    );
-    code.load(Width::Double, R3, R0, 0).load(Width::Word, R1, R6, pid).store(
-        Width::Word,
-        Stack,
-        -8,
-        R1,
-    );
-    code.store(Width::Word, Stack, -16, R1).store(Width::Word, Stack, -12, R8);
-    code.calculate(EbpfOperation::Move, R6, R9).calculate(EbpfOperation::Subtract, R6, R3);
-    code.map(R1, &tables.running).stack(R2, -8).call(Helper::Lookup).jump_if(
-        JumpCondition::Equal,
-        R0,
-        0,
-        "begun",
-    );
-    code.load(Width::Double, R1, R0, 0).calculate(EbpfOperation::Move, R6, R9).calculate(
-        EbpfOperation::Subtract,
-        R6,
-        R1,
-    );
-    code.label("begun").store(Width::Double, Stack, -40, R6);
+    code.load(Word, R1, R6, tgid).store(Word, Stack, -4, R1);
+    code.look_up(&tables.processes, -4).jump_if(Equal, R0, 0, "next");
+    code.load(Double, R3, R0, 0).load(Word, R1, R6, pid).store(Word, Stack, -8, R1);
+    code.store(Word, Stack, -16, R1).store(Word, Stack, -12, R8);
+    code.copy(R6, R9).calculate(Subtract, R6, R3);
+    code.look_up(&tables.running, -8).jump_if(Equal, R0, 0, "begun");
+    code.load(Double, R1, R0, 0).copy(R6, R9).calculate(Subtract, R6, R1);
+    code.label("begun").store(Double, Stack, -40, R6);
     code.map(R1, &tables.running).stack(R2, -8).call(Helper::Delete);
-    code.map(R1, &tables.times).stack(R2, -16).call(Helper::Lookup).jump_if(
-        JumpCondition::Equal,
-        R0,
-        0,
-        "first",
-    );
+    code.look_up(&tables.times, -16).jump_if(Equal, R0, 0, "first");
     code.count(R0, 0, R6).jump("next").label("first");
-    code.map(R1, &tables.times).stack(R2, -16).stack(R3, -40).calculate_number(
-        EbpfOperation::Move,
-        R4,
-        ANY,
-    );
-    code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost");
+    code.update(&tables.times, [-16, -40], ANY).jump_if(Different, R0, 0, "lost");
 }
 
 fn begin(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
-    code.load(Width::Word, R1, R7, tgid).store(Width::Word, Stack, -4, R1);
-    code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
-        JumpCondition::Equal,
-        R0,
-        0,
-        "end",
-    );
-    code.load(Width::Word, R1, R7, pid).store(Width::Word, Stack, -8, R1);
-    code.store(Width::Double, Stack, -32, R9).store(Width::Double, Stack, -24, R8);
-    code.map(R1, &tables.running).stack(R2, -8).stack(R3, -32).calculate_number(
-        EbpfOperation::Move,
-        R4,
-        ANY,
-    );
-    code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost");
+    code.load(Word, R1, R7, tgid).store(Word, Stack, -4, R1);
+    code.look_up(&tables.processes, -4).jump_if(Equal, R0, 0, "end");
+    code.load(Word, R1, R7, pid).store(Word, Stack, -8, R1);
+    code.store(Double, Stack, -32, R9).store(Double, Stack, -24, R8);
+    code.update(&tables.running, [-8, -32], ANY).jump_if(Different, R0, 0, "lost");
 }
 
 #[cfg(test)]

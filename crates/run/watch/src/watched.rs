@@ -6,8 +6,7 @@ use crate::live::{SeatingFrame, Wakes};
 use crate::recording::Transcript;
 use crate::{ChoiceError, Finding, LiveWatch, ProcessChoice, Standard, ThreadSeat};
 use seatmap_data::machine::Topology;
-use seatmap_os::Tid;
-use seatmap_os::root::FileError;
+use seatmap_os::{FileError, Tid};
 
 /// Counts wakeups between threads since the last call; `None` if the kernel refuses.
 pub type CountWakes = Box<dyn FnMut() -> Option<Vec<Wakes>>>;

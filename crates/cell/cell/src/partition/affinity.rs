@@ -14,7 +14,7 @@ use seatmap_os::task::{self, ThreadStat};
 /// # Errors
 /// [`ClosingError`]: the journal cannot be written, or the threads cannot be listed. Threads that
 /// refuse are counted later.
-pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
+pub fn close(site: &mut Site) -> Result<(), ClosingError> {
     let all = task::all(site.root)?;
     let own: Vec<&ThreadStat> = all.iter().filter(|task| may_move(site, task)).collect();
     let masks: Vec<SettingChange> = own.iter().filter_map(|task| leaving(site, task)).collect();
@@ -27,14 +27,14 @@ pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
 }
 
 /// For a thread that already has a mask now given to others.
-fn keeping(site: &Site<'_>, task: &ThreadStat, narrow: &[&str]) -> Option<SettingChange> {
+fn keeping(site: &Site, task: &ThreadStat, narrow: &[&str]) -> Option<SettingChange> {
     let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
     narrow
         .contains(&own.as_str())
         .then(|| SettingChange::of_mask(task.tid, task.started_ticks, &own, &own))
 }
 
-fn may_move(site: &Site<'_>, task: &ThreadStat) -> bool {
+fn may_move(site: &Site, task: &ThreadStat) -> bool {
     !task.is_bound && !task.is_spared(&site.spared) && is_ours(task)
 }
 
@@ -46,7 +46,7 @@ fn is_ours(task: &ThreadStat) -> bool {
     user == 0 || std::fs::metadata(task.folder()).is_ok_and(|found| found.uid() == user)
 }
 
-fn leaving(site: &Site<'_>, task: &ThreadStat) -> Option<SettingChange> {
+fn leaving(site: &Site, task: &ThreadStat) -> Option<SettingChange> {
     let old = task.cpus()?;
     old.meets(&site.cell).then(|| narrowing(site, task, &old))
 }

@@ -1,7 +1,7 @@
 //! Why a backend cannot close a cell.
 
 use crate::site::SiteError;
-use seatmap_os::root::FileError;
+use seatmap_os::FileError;
 
 /// A backend's failure.
 #[derive(Debug, thiserror::Error)]

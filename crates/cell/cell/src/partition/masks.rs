@@ -2,13 +2,12 @@
 
 use crate::SettingChange;
 use crate::site::Site;
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, affinity, task};
+use seatmap_os::{CpuSet, FileError, affinity, task};
 
 /// Records masks that lack some CPU open to all threads: users chose them, and the kernel resets or
 /// empties them. Recorded first, they are restored last.
 pub fn chosen_masks(
-    site: &Site<'_>,
+    site: &Site,
     concerns: impl Fn(&task::ThreadStat) -> bool,
 ) -> Result<Vec<SettingChange>, FileError> {
     let everywhere = site.rest.with(&site.cell);
@@ -24,7 +23,7 @@ pub fn chosen_masks(
         .collect())
 }
 
-pub fn narrowing(site: &Site<'_>, task: &task::ThreadStat, old: &CpuSet) -> SettingChange {
+pub fn narrowing(site: &Site, task: &task::ThreadStat, old: &CpuSet) -> SettingChange {
     // An ended thread needs no mask.
     let back = affinity::to_put_back(task.tid).unwrap_or_else(|_| old.clone());
     let new = given(old.outside(&site.cell, &site.rest));
@@ -37,7 +36,7 @@ fn given(mask: CpuSet) -> CpuSet {
     if lasting.is_empty() || !affinity::forgets_offline() { mask } else { lasting }
 }
 
-pub fn renew(site: &Site<'_>, masks: &[SettingChange]) {
+pub fn renew(site: &Site, masks: &[SettingChange]) {
     for change in masks {
         let now = change.current(site.root);
         if now.is_ok_and(|now| !change.same(&now, &change.new)) {

@@ -8,9 +8,8 @@ use super::masks::{chosen_masks, renew};
 use crate::settings::{PREFIX, REST};
 use crate::site::Site;
 use crate::{SettingChange, SettingKind};
-use seatmap_os::layout::{self, CpusetMounts};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, Tid, group, task};
+use seatmap_os::layout::CpusetMounts;
+use seatmap_os::{CpuSet, FileError, Root, Tid, group, layout, task};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -21,7 +20,7 @@ const ROUNDS: u32 = 4;
 ///
 /// # Errors
 /// [`ClosingError`].
-pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, ClosingError> {
+pub fn close(site: &mut Site, layout: &CpusetMounts) -> Result<String, ClosingError> {
     let base = super::base(&layout.v1, 1)?;
     if let Some((sibling, cpus)) =
         rivals(site.root, &base, "")?.into_iter().find(|(_, cpus)| cpus.meets(&site.cell))
@@ -44,7 +43,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
     Ok(group)
 }
 
-fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
+fn make_rest(site: &mut Site, base: &str) -> Result<String, ClosingError> {
     let rest = format!("{base}/{REST}");
     let is_new = !site.root.has(&rest) || is_nobodys(site.root, base)?;
     let made = SettingChange::folder(&rest);
@@ -65,7 +64,7 @@ fn is_nobodys(root: &Root, base: &str) -> Result<bool, FileError> {
     Ok(!root.folders(base)?.iter().any(|name| name.starts_with(&cell)))
 }
 
-fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
+fn make_cell(site: &mut Site, base: &str) -> Result<String, ClosingError> {
     let group = super::group(site, base)?;
     copy_memory(site, base, &group)?;
     site.furnish(&format!("{group}/cpuset.cpu_exclusive"), "1")?;
@@ -74,13 +73,13 @@ fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
 }
 
 /// Threads cannot enter a cpuset without memory nodes.
-fn copy_memory(site: &Site<'_>, base: &str, group: &str) -> Result<(), ClosingError> {
+fn copy_memory(site: &Site, base: &str, group: &str) -> Result<(), ClosingError> {
     let nodes = site.root.read(&format!("{base}/cpuset.mems"))?;
     Ok(site.furnish(&format!("{group}/cpuset.mems"), &nodes)?)
 }
 
 /// Moves all movable threads from the root to the rest. Bound kernel threads refuse.
-fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
+fn gather(site: &Site, base: &str, rest: &str) -> Result<(), FileError> {
     let mut refused: BTreeSet<Tid> = BTreeSet::new();
     let spared = tasks_of_spared(site)?;
     let file = group::members_file(site.root, rest);
@@ -97,7 +96,7 @@ fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
     Ok(())
 }
 
-fn tasks_of_spared(site: &Site<'_>) -> Result<BTreeSet<Tid>, FileError> {
+fn tasks_of_spared(site: &Site) -> Result<BTreeSet<Tid>, FileError> {
     let mut tids = BTreeSet::new();
     for pid in site.spared.iter().copied().chain([1]) {
         tids.extend(task::of_process(site.root, pid)?.into_iter().map(|task| task.tid));

@@ -10,8 +10,8 @@ use crate::mask_snapshot::{LostCpus, MaskSnapshot};
 use crate::site::{Site, SiteError};
 use crate::{SettingChange, SettingKind};
 use seatmap_data::document::with_causes;
+use seatmap_os::Root;
 use seatmap_os::layout::CpusetMounts;
-use seatmap_os::root::Root;
 
 /// The file's text for a valid partition.
 pub const ISOLATED: &str = "isolated";
@@ -20,7 +20,7 @@ pub const ISOLATED: &str = "isolated";
 ///
 /// # Errors
 /// [`ClosingError`].
-pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, ClosingError> {
+pub fn close(site: &mut Site, layout: &CpusetMounts) -> Result<String, ClosingError> {
     let base = super::base(&layout.v2, 2)?;
     // The kernel moves all threads and resets their masks.
     let masks = chosen_masks(site, |_| true)?;
@@ -43,7 +43,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
 }
 
 /// For CPUs that went offline after the chosen masks were recorded.
-fn note_lost(site: &mut Site<'_>, snapshot: &mut MaskSnapshot) -> Result<(), SiteError> {
+fn note_lost(site: &mut Site, snapshot: &mut MaskSnapshot) -> Result<(), SiteError> {
     let lost = snapshot.lost(&site.rest, &site.journal.changes);
     let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| {
         let before = thread.cpus.with(&site.cell);
@@ -54,7 +54,7 @@ fn note_lost(site: &mut Site<'_>, snapshot: &mut MaskSnapshot) -> Result<(), Sit
 }
 
 /// A cell records this even if it was enabled, so that the last cell disables it.
-fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
+fn hand_down(site: &mut Site, base: &str) -> Result<(), ClosingError> {
     let path = format!("{base}/cgroup.subtree_control");
     let old = site.root.read(&path)?;
     let has_cpuset = old.split_whitespace().any(|word| word == "cpuset");

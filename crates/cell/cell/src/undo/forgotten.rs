@@ -3,10 +3,9 @@
 use super::left::Left;
 use crate::mask_snapshot::LostCpus;
 use crate::{SettingChange, SettingKind, thread_mask};
-use seatmap_os::forgotten::{self, ForgottenCpus};
+
 use seatmap_os::owed::ThreadMask;
-use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, affinity};
+use seatmap_os::{CpuSet, Root, affinity, forgotten};
 
 /// Undone masks that lack offline CPUs, one entry for equal ones. CPUs `taken` by existing cells
 /// belong to no mask.
@@ -21,7 +20,7 @@ pub fn find<'a>(
     }
     let masks = changes.into_iter().filter(|change| change.what == SettingKind::Affinity);
     let lacking = masks.filter_map(|change| lacking(root, change, taken, &offline));
-    ForgottenCpus::gather(lacking).into_iter().map(Left::masks).collect()
+    Left::of_lacking(lacking)
 }
 
 /// A thread with its intended mask, and the offline CPUs missing from it.
@@ -48,5 +47,5 @@ pub fn give(threads: impl IntoIterator<Item = LostCpus>, taken: &CpuSet) -> Vec<
         let lost = forgotten::lost(thread.tid, &cpus);
         Some((ThreadMask { cpus, ..thread }, lost))
     });
-    ForgottenCpus::gather(lacking).into_iter().map(Left::masks).collect()
+    Left::of_lacking(lacking)
 }

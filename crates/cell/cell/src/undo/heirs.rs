@@ -16,9 +16,9 @@
 
 use super::left::Left;
 use crate::{CellJournal, SettingChange, census, thread_mask};
-use seatmap_os::root::{FileError, Root};
-use seatmap_os::task::{self, ThreadStat};
-use seatmap_os::{CpuSet, Tid, affinity};
+use seatmap_data::grouped::by_key;
+use seatmap_os::task::ThreadStat;
+use seatmap_os::{CpuSet, FileError, Root, Tid, affinity, task};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reused numbers could form a circle.
@@ -102,8 +102,7 @@ impl<'a> Family<'a> {
         open: &'a CpuSet,
         threads: impl Iterator<Item = Thread>,
     ) -> Self {
-        let mut processes: BTreeMap<Tid, Vec<Thread>> = BTreeMap::new();
-        threads.for_each(|thread| processes.entry(thread.task.pid).or_default().push(thread));
+        let processes = by_key(threads.map(|thread| (thread.task.pid, thread)));
         Family { root, journal, others, open, moved: moved(journal, others, open), processes }
     }
 
@@ -124,7 +123,7 @@ impl<'a> Family<'a> {
     /// Whether it started during the cell's life, with a mask given to others.
     fn is_narrow(&self, Thread { task, mask }: &Thread) -> bool {
         let is_looked_at =
-            !task.is_kernel && !task.has_ended() && !task.is_spared(&[std::process::id() as Tid]);
+            !task.is_kernel && !task.has_ended() && !task.is_spared(&[task::own_pid()]);
         is_looked_at
             && !self.was_there(task)
             && self.moved.values().any(|moved| moved.to.contains(mask))

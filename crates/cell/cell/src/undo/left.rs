@@ -2,7 +2,7 @@
 
 use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::owed::ThreadMask;
-use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, FileError, Tid};
 use std::fmt;
 
 /// An unrestored setting or mask.
@@ -21,13 +21,18 @@ impl Left {
         Left { path: path.into(), why: why.into(), forgotten: None }
     }
 
+    /// Threads that lack CPUs of their masks.
+    pub fn of_lacking(threads: impl IntoIterator<Item = (ThreadMask, CpuSet)>) -> Vec<Self> {
+        ForgottenCpus::gather(threads).into_iter().map(Left::masks).collect()
+    }
+
     /// Masks that lack offline CPUs.
     pub fn masks(cpus: ForgottenCpus) -> Self {
         Left { path: cpus.subject(), why: cpus.reason(), forgotten: Some(cpus) }
     }
 
     /// An unreadable folder, perhaps with settings to restore.
-    pub(crate) fn unlisted(error: &FileError) -> Self {
+    pub fn unlisted(error: &FileError) -> Self {
         Left::new(&error.path, format!("it cannot be read and may list more: {}", error.source))
     }
 
@@ -37,7 +42,7 @@ impl Left {
     }
 
     /// Adds the process that waits for these CPUs.
-    pub(crate) fn waited_for(self, waiter: seatmap_os::Tid) -> Self {
+    pub fn waited_for(self, waiter: Tid) -> Self {
         match self.forgotten {
             Some(cpus) => Left::masks(ForgottenCpus { waiter: Some(waiter), ..cpus }),
             None => self,
@@ -46,7 +51,7 @@ impl Left {
 }
 
 impl fmt::Display for Left {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match &self.forgotten {
             Some(cpus) => write!(out, "{cpus}"),
             None => write!(out, "{} is not restored: {}", self.path, self.why),

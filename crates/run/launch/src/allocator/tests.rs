@@ -3,7 +3,7 @@
 use super::*;
 use crate::rule::Who;
 use proptest::prelude::*;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::CpuList;
 
 const MAIN: Tid = 100;

@@ -7,8 +7,7 @@
 use super::cpuinfo;
 use seatmap_os::private_files::{FileStep, PrivateFiles};
 use seatmap_os::quota::GroupQuota;
-use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root};
+use seatmap_os::{CpuSet, FileError, Root};
 use std::ffi::CString;
 
 const CPUS: &str = "/sys/devices/system/cpu";

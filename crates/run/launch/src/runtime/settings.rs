@@ -19,34 +19,34 @@ const OPENMP: &str = "OMP_NUM_THREADS";
 /// setting raises none: `ZSTD_NBTHREADS` and `JULIA_NUM_THREADS` would, whose default is 1, and
 /// libuv's pool (`UV_THREADPOOL_SIZE`) has four threads on every computer.
 pub const COUNT_VARIABLES: [CountVariable; 17] = [
-    CountVariable::new(OPENMP),
-    CountVariable::new("OPENBLAS_NUM_THREADS").or_openmp(),
-    CountVariable::new("MKL_NUM_THREADS").or_openmp(),
-    CountVariable::new("NUMBA_NUM_THREADS"),
-    CountVariable::new("NUMEXPR_NUM_THREADS").or_openmp(),
-    CountVariable::new(GO_VARIABLE),
-    CountVariable::new("RAYON_NUM_THREADS"),
-    CountVariable::new("TOKIO_WORKER_THREADS"),
-    CountVariable::new("POLARS_MAX_THREADS"),
-    CountVariable::new("PYTHON_CPU_COUNT"),
-    CountVariable::new("LOKY_MAX_CPU_COUNT"),
-    CountVariable::new("R_DATATABLE_NUM_THREADS").or_openmp(),
-    CountVariable::new("MAGICK_THREAD_LIMIT"),
-    CountVariable::new("PYTEST_XDIST_AUTO_NUM_WORKERS"),
-    CountVariable::new("CARGO_BUILD_JOBS"),
-    CountVariable { option: JAVA_OPTION, ..CountVariable::new("JAVA_TOOL_OPTIONS") },
-    CountVariable { option: "-p", ..CountVariable::new("PIGZ") },
+    only(OPENMP),
+    or_openmp("OPENBLAS_NUM_THREADS"),
+    or_openmp("MKL_NUM_THREADS"),
+    only("NUMBA_NUM_THREADS"),
+    or_openmp("NUMEXPR_NUM_THREADS"),
+    only(GO_VARIABLE),
+    only("RAYON_NUM_THREADS"),
+    only("TOKIO_WORKER_THREADS"),
+    only("POLARS_MAX_THREADS"),
+    only("PYTHON_CPU_COUNT"),
+    only("LOKY_MAX_CPU_COUNT"),
+    or_openmp("R_DATATABLE_NUM_THREADS"),
+    only("MAGICK_THREAD_LIMIT"),
+    only("PYTEST_XDIST_AUTO_NUM_WORKERS"),
+    only("CARGO_BUILD_JOBS"),
+    CountVariable { option: JAVA_OPTION, ..only("JAVA_TOOL_OPTIONS") },
+    CountVariable { option: "-p", ..only("PIGZ") },
 ];
 
+const fn only(variable: &'static str) -> CountVariable {
+    CountVariable { variable, option: "", fallback: None }
+}
+
+const fn or_openmp(variable: &'static str) -> CountVariable {
+    CountVariable { fallback: Some(OPENMP), ..only(variable) }
+}
+
 impl CountVariable {
-    const fn new(variable: &'static str) -> Self {
-        CountVariable { variable, option: "", fallback: None }
-    }
-
-    const fn or_openmp(self) -> Self {
-        CountVariable { fallback: Some(OPENMP), ..self }
-    }
-
     /// The variable's value for this many threads, after its present options. `None` if the user
     /// has set the number, here or in the fallback.
     pub fn value(

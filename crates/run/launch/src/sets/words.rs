@@ -18,7 +18,7 @@ use super::{ComputerCpus, ReadComputer, SetError};
 use crate::named::KnownWord;
 use seatmap_data::machine::catalog::edits;
 use seatmap_data::machine::{CoreKind, Pu};
-use seatmap_data::statistics::words::{counted, joined};
+use seatmap_data::words::{counted, joined};
 use seatmap_os::{CpuSet, devices};
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -72,7 +72,7 @@ pub struct AcceptedWords {
 ///
 /// # Errors
 /// [`SetError`]: the words are wrong for another reason.
-pub fn or_all(words: &str, computer: ReadComputer<'_>) -> Result<AcceptedWords, SetError> {
+pub fn or_all(words: &str, computer: ReadComputer) -> Result<AcceptedWords, SetError> {
     let mut accepted = AcceptedWords { words: words.to_owned(), remarks: Vec::new() };
     loop {
         let (word, reason) = match super::members(&accepted.words, computer) {

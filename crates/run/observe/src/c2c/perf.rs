@@ -3,6 +3,7 @@
 use crate::{Method, ObservationOutcome, ObserveError, Sighting, SubjectCommand, command};
 use seatmap_data::document::visible;
 use seatmap_launch::Ending;
+use seatmap_os::StopCheck;
 use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::scratch::Scratch;
 use std::path::Path;
@@ -39,7 +40,7 @@ pub fn check() -> Result<(), ObserveError> {
 
 pub(crate) fn run(
     command: &SubjectCommand,
-    stop: &dyn Fn() -> bool,
+    stop: StopCheck,
 ) -> Result<ObservationOutcome, ObserveError> {
     let folder = Scratch::new("observe").map_err(ObserveError::System)?;
     let path = folder.path().join("perf.data");

@@ -7,7 +7,8 @@
 
 use super::PerfDataError;
 use super::sample::{AccessSample, SampleLayout};
-use crate::native::{small, text, word};
+use crate::native::text;
+use seatmap_os::{i32_at, u32_at, u64_at};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -62,7 +63,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         // A recording to a pipe begins with only 16 bytes (`struct perf_pipe_file_header`).
         file.read_exact(&mut header[..16])
             .map_err(|error| ended_early(error, PerfDataError::Foreign))?;
-        match [0, 8].map(|place| word(&header, place).unwrap_or_default()) {
+        match [0, 8].map(|place| u64_at(&header, place).unwrap_or_default()) {
             [MAGIC, 16] => {
                 return Err(PerfDataError::Unread(
                     "it was written to a pipe; record again with -o FILE",
@@ -79,7 +80,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         // `struct perf_file_header`: the size of an attribute, then offset and length of attributes
         // and of records.
         let [attribute_bytes, attributes_at, attributes_length, next, length] =
-            [16, 24, 32, 40, 48].map(|place| word(&header, place).unwrap_or_default());
+            [16, 24, 32, 40, 48].map(|place| u64_at(&header, place).unwrap_or_default());
         let mut recording = PerfRecording {
             file,
             position: HEADER_BYTES as u64,
@@ -107,7 +108,8 @@ impl<R: Read + Seek> PerfRecording<R> {
             // Each attribute ends with the offset and length of its event numbers (`struct
             // perf_file_attr`).
             let ids = (each - SECTION_BYTES) as usize;
-            let (ids, ids_bytes) = word(&bytes, ids).zip(word(&bytes, ids + 8)).unwrap_or_default();
+            let (ids, ids_bytes) =
+                u64_at(&bytes, ids).zip(u64_at(&bytes, ids + 8)).unwrap_or_default();
             self.read_numbers(self.layouts.len(), ids, ids_bytes)?;
             self.layouts.push(layout);
         }
@@ -120,7 +122,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         }
         let bytes = self.bytes(from, length as usize)?;
         self.numbers
-            .extend(bytes.chunks_exact(8).filter_map(|number| Some((word(number, 0)?, layout))));
+            .extend(bytes.chunks_exact(8).filter_map(|number| Some((u64_at(number, 0)?, layout))));
         Ok(())
     }
 
@@ -134,7 +136,7 @@ impl<R: Read + Seek> PerfRecording<R> {
             let header = self.bytes(place, 8)?;
             // `struct perf_event_header`: the kind in four bytes, then flags and length in two
             // each.
-            let kind = small(&header, 0).unwrap_or_default() as u32;
+            let kind = u32_at(&header, 0).unwrap_or_default();
             let bytes = u64::from(u16::from_ne_bytes([header[6], header[7]]));
             if bytes < 8 || bytes > self.end - place {
                 return Err(PerfDataError::Damaged(place));
@@ -162,7 +164,7 @@ impl<R: Read + Seek> PerfRecording<R> {
         let layout = match &self.layouts[..] {
             [only] => only,
             [first, ..] => {
-                let number = word(body, first.number_place()?)?;
+                let number = u64_at(body, first.number_place()?)?;
                 self.layouts.get(*self.numbers.get(&number)?)?
             }
             [] => return None,
@@ -177,18 +179,18 @@ impl<R: Read + Seek> PerfRecording<R> {
             COMM => {
                 let name = text(body.get(8..)?);
                 let time_ns = self.layouts.first().and_then(|first| first.time_of_other(body));
-                let pid = small(body, 0)?;
-                Some(PerfDataRecord::Named { pid, tid: small(body, 4)?, name, time_ns })
+                let pid = i32_at(body, 0)?;
+                Some(PerfDataRecord::Named { pid, tid: i32_at(body, 4)?, name, time_ns })
             }
             // `pid`, `ppid`, `tid` and `ptid` in four bytes each, then the time.
             FORK => Some(PerfDataRecord::Created {
-                pid: small(body, 0)?,
-                tid: small(body, 8)?,
-                creator: small(body, 12)?,
-                time_ns: word(body, 16)?,
+                pid: i32_at(body, 0)?,
+                tid: i32_at(body, 8)?,
+                creator: i32_at(body, 12)?,
+                time_ns: u64_at(body, 16)?,
             }),
-            LOST => Some(PerfDataRecord::Lost(word(body, 8)?)),
-            LOST_SAMPLES => Some(PerfDataRecord::Lost(word(body, 0)?)),
+            LOST => Some(PerfDataRecord::Lost(u64_at(body, 8)?)),
+            LOST_SAMPLES => Some(PerfDataRecord::Lost(u64_at(body, 0)?)),
             _ => None,
         }
     }
@@ -216,5 +218,5 @@ fn ended_early(error: io::Error, short: PerfDataError) -> PerfDataError {
 /// Bytes of a processor's trace after a record, beyond its length.
 fn behind(kind: u32, body: &[u8]) -> u64 {
     // Prevents an overflow with a record's offset.
-    if kind == AUXTRACE { word(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }
+    if kind == AUXTRACE { u64_at(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }
 }

@@ -1,6 +1,6 @@
 //! Decodes samples of memory accesses: perf_event_open(2), "MMAP layout".
 
-use crate::native::{small, word};
+use seatmap_os::{i32_at, u32_at, u64_at};
 
 /// The bits of `sample_type`.
 const IP: u64 = 1 << 0;
@@ -81,7 +81,7 @@ struct Cursor<'a> {
 
 impl Cursor<'_> {
     fn word(&mut self) -> Option<u64> {
-        let value = word(self.body, self.at)?;
+        let value = u64_at(self.body, self.at)?;
         self.at += 8;
         Some(value)
     }
@@ -95,14 +95,14 @@ impl Cursor<'_> {
 
 impl SampleLayout {
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let period = word(bytes, 16)?;
-        let parts = word(bytes, 24)?;
-        let read = word(bytes, 32)?;
-        let flags = word(bytes, 40)?;
+        let period = u64_at(bytes, 16)?;
+        let parts = u64_at(bytes, 24)?;
+        let read = u64_at(bytes, 32)?;
+        let flags = u64_at(bytes, 40)?;
         // Later versions are longer; fields missing from an older file are zero.
-        let size = small(bytes, 4)? as usize;
-        let [branches, user_registers] =
-            [72, 80].map(|at| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 });
+        let size = u32_at(bytes, 4)? as usize;
+        let [branches, user_registers] = [72, 80]
+            .map(|at| if size >= at + 8 { u64_at(bytes, at).unwrap_or_default() } else { 0 });
         // The period's field may hold the frequency, which does not count accesses.
         let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
         let ends_all = flags & ENDS_ALL != 0;
@@ -131,7 +131,7 @@ impl SampleLayout {
         let behind =
             [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
         let place = body.len().checked_sub(8 * (behind + 1))?;
-        (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
+        (self.ends_all && self.has(TIME)).then(|| u64_at(body, place)).flatten()
     }
 
     pub fn sample(&self, flags: u16, body: &[u8]) -> Option<AccessSample> {
@@ -143,7 +143,7 @@ impl SampleLayout {
         };
         cursor.skip(u64::from(self.has(IDENTIFIER)) + u64::from(self.has(IP)), 8)?;
         if self.has(THREAD) {
-            (sample.pid, sample.tid) = (small(body, cursor.at)?, small(body, cursor.at + 4)?);
+            (sample.pid, sample.tid) = (i32_at(body, cursor.at)?, i32_at(body, cursor.at + 4)?);
             cursor.skip(1, 8)?;
         }
         for (part, field) in [(TIME, &mut sample.time_ns), (ADDRESS, &mut sample.address)] {
@@ -175,7 +175,7 @@ impl SampleLayout {
         }
         if self.has(RAW) {
             // The length (four bytes) and the data together fill whole words.
-            let bytes = small(cursor.body, cursor.at)? as u32;
+            let bytes = u32_at(cursor.body, cursor.at)?;
             cursor.skip(1, u64::from(bytes) + 4)?;
         }
         if self.has(BRANCHES) {

@@ -1,9 +1,9 @@
 //! Go's linker writes a table of all functions into each program; the runtime needs it and `strip`
 //! keeps it (`runtime/symtab.go` and `debug/gosym/pclntab.go` of Go's sources).
 
-use crate::native::{small, word};
 use seatmap_os::bpf::LoadError;
 use seatmap_os::elf::Elf;
+use seatmap_os::{u32_at, u64_at};
 use std::io;
 use std::path::Path;
 
@@ -83,11 +83,11 @@ fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
 }
 
 /// An event at a wrong address would break the program, so one outside the code is rejected.
-fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
+fn first(elf: &Elf, table: &Table) -> Result<u64, FunctionsError> {
     let found = match table.first {
         0 => elf.symbol(FIRST_SYMBOL)?.or_else(|| {
             let module = elf.bytes(elf.section(".go.module")?).ok()?;
-            word(&module, FIRST_IN_MODULE)
+            u64_at(&module, FIRST_IN_MODULE)
         }),
         first => Some(first),
     };
@@ -107,10 +107,10 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let is_known = MAGICS.contains(&number(bytes, 0)?) && *bytes.get(ADDRESS_BYTES)? == 8;
-        let count = usize::try_from(word(bytes, COUNT)?).ok()?;
-        let first = word(bytes, FIRST)?;
-        let part = |at| bytes.get(usize::try_from(word(bytes, at)?).ok()?..);
+        let is_known = MAGICS.contains(&u32_at(bytes, 0)?) && *bytes.get(ADDRESS_BYTES)? == 8;
+        let count = usize::try_from(u64_at(bytes, COUNT)?).ok()?;
+        let first = u64_at(bytes, FIRST)?;
+        let part = |at| bytes.get(usize::try_from(u64_at(bytes, at)?).ok()?..);
         let [names, functions] = [part(NAMES)?, part(FUNCTIONS)?];
         // A broken count would make the search endless.
         let fits = count.checked_mul(8).is_some_and(|length| length <= functions.len());
@@ -119,17 +119,13 @@ impl<'a> Table<'a> {
 
     fn function(&self, name: &str) -> Option<u32> {
         (0..self.count).find_map(|nth| {
-            let record = number(self.functions, 8 * nth + 4)? as usize;
+            let record = u32_at(self.functions, 8 * nth + 4)? as usize;
             // A record begins with the distance again, and the offset of the name.
-            let at = number(self.functions, record.checked_add(4)?)? as usize;
+            let at = u32_at(self.functions, record.checked_add(4)?)? as usize;
             let rest = self.names.get(at..)?.strip_prefix(name.as_bytes())?;
-            (rest.first() == Some(&0)).then(|| number(self.functions, 8 * nth)).flatten()
+            (rest.first() == Some(&0)).then(|| u32_at(self.functions, 8 * nth)).flatten()
         })
     }
-}
-
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(small(bytes, at)? as u32)
 }
 
 #[cfg(test)]

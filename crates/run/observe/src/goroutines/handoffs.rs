@@ -1,15 +1,15 @@
 //! Counts the goroutines that threads hand to each other.
 
-use super::functions::{self, FunctionsError};
-use super::programs::{self, Goroutines};
+use super::functions::FunctionsError;
+use super::programs::Goroutines;
+use super::{functions, programs};
 use crate::TalkKind;
-use crate::native::{small, word};
 use crate::talk::{LINE_BYTES, ThreadMessages};
 use crate::wakeups::{EbpfError, Tables};
 use seatmap_data::document::{visible, with_causes};
 use seatmap_launch::runtime::is_of_go;
 use seatmap_os::bpf::{EbpfLink, EbpfProgram};
-use seatmap_os::{Tid, task};
+use seatmap_os::{Tid, i32_at, task, u64_at};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
@@ -27,7 +27,6 @@ const FUNCTIONS: [&str; 2] = ["runtime.ready", "runtime.execute"];
 /// Device and inode: containers may have other files of the same name.
 type FileId = (u64, u64);
 
-#[derive(Debug)]
 enum Found {
     Other,
     Watched {
@@ -37,7 +36,6 @@ enum Found {
     Unwatched(String),
 }
 
-#[derive(Debug)]
 pub struct GoroutineHandoffs {
     goroutines: Goroutines,
     programs: [EbpfProgram; 2],
@@ -91,7 +89,7 @@ impl GoroutineHandoffs {
     pub fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
         let mut talk = Vec::new();
         self.goroutines.pairs.take(|key, value| {
-            let threads = small(key, 0).zip(small(key, 4)).zip(word(value, 0));
+            let threads = i32_at(key, 0).zip(i32_at(key, 4)).zip(u64_at(value, 0));
             if let Some(((from, to), count)) = threads {
                 let messages = count as f64;
                 let bytes = messages * LINE_BYTES;

@@ -30,7 +30,6 @@ const PAIRS: u32 = 16_384;
 
 const ANY: i32 = 0;
 
-#[derive(Debug)]
 pub struct Goroutines {
     ready: Map,
     pub pairs: Map,

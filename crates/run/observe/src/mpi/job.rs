@@ -5,7 +5,7 @@ use crate::report::JobRank;
 use crate::trace::MAX_BYTES;
 use crate::{ObservationOutcome, ObserveError, ReportRequest};
 use seatmap_launch::Ending;
-use seatmap_os::{named_file, trusted};
+use seatmap_os::{StopCheck, named_file, trusted};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const END: &[u8] = b"{\"end\":true}\n";
 pub fn run(
     request: &ReportRequest,
     rank: &JobRank,
-    stop: &dyn Fn() -> bool,
+    stop: StopCheck,
 ) -> Result<ObservationOutcome, ObserveError> {
     let folder = rank.folder().map_err(ObserveError::System)?;
     // The folder's name can be guessed.
@@ -73,7 +73,7 @@ fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The pattern lists missing traces.
-fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
+fn wait_for_all(folder: &Path, ranks: usize, stop: StopCheck) {
     let began = Instant::now();
     for rank in 0..ranks {
         while !has_whole_trace(folder, rank) {

@@ -2,9 +2,8 @@
 
 use super::programs::{PIPE, READS, TCP};
 use crate::TalkKind;
-use crate::native::{small, word};
 use crate::talk::ThreadMessages;
-use seatmap_os::Tid;
+use seatmap_os::{Tid, i32_at, u32_at, u64_at};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
@@ -17,7 +16,7 @@ type Ends = HashMap<Tid, Count>;
 /// A kind and an object, in one direction.
 type FlowKey = (u32, u64);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Flow {
     written: Ends,
     read: Ends,
@@ -65,7 +64,7 @@ fn bytes_of(ends: &Ends) -> f64 {
     ends.values().map(|[bytes, _]| bytes).sum()
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Flows {
     all: HashMap<FlowKey, Flow>,
     new: Vec<FlowKey>,
@@ -78,7 +77,7 @@ impl Flows {
     /// Adds an entry of the kernel's table.
     pub fn count(&mut self, key: &[u8], value: &[u8]) {
         let Some((tid, role, object)) = parsed(key) else { return };
-        let Some((new_bytes, new_calls)) = word(value, 0).zip(word(value, 8)) else { return };
+        let Some((new_bytes, new_calls)) = u64_at(value, 0).zip(u64_at(value, 8)) else { return };
         let key = (role & !READS, object);
         let flow = self.all.entry(key).or_default();
         flow.lives = true;
@@ -131,9 +130,9 @@ impl Flows {
 
 /// One object per direction for both ends.
 fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
-    let tid = small(key, 0)?;
-    let role = small(key, 4)? as u32;
-    let object = word(key, 8)?;
+    let tid = i32_at(key, 0)?;
+    let role = u32_at(key, 4)?;
+    let object = u64_at(key, 8)?;
     if role & !READS != TCP {
         return Some((tid, role, object));
     }

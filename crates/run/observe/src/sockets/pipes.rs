@@ -14,7 +14,6 @@ const MOMENT: u32 = 2;
 
 const REST: u32 = 50;
 
-#[derive(Debug)]
 pub struct Pipes {
     program: EbpfProgram,
     link: Option<EbpfLink>,
@@ -25,7 +24,6 @@ pub struct Pipes {
     resting: Duration,
 }
 
-#[derive(Debug)]
 struct Turn {
     is_on: bool,
     quiet: u32,

@@ -4,8 +4,8 @@ use crate::wakeups::{FieldOffsets, LOST_PAIRS, Tables, insert};
 use seatmap_os::bpf::assembler::EbpfOperation::{Add, And, Or, ShiftLeft};
 use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R6, R7, R8, R9, Stack};
 use seatmap_os::bpf::assembler::JumpCondition::{Above, Different, Equal};
-use seatmap_os::bpf::assembler::Width::{self, Double, Half, Word};
-use seatmap_os::bpf::assembler::{Assembler, EbpfRegister, Helper};
+use seatmap_os::bpf::assembler::Width::{Double, Half, Word};
+use seatmap_os::bpf::assembler::{Assembler, EbpfRegister, Helper, Width};
 use seatmap_os::bpf::{Btf, BtfError, Map};
 
 /// A key is a thread, a role, and a pipe or connection; its value is bytes and calls.

@@ -4,15 +4,15 @@ use super::key::Key;
 use super::layout::FieldOffsets;
 use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, Tables};
 use crate::goroutines::GoroutineHandoffs;
-use crate::native::{small, text, word};
+use crate::native::text;
 use crate::outsiders::Outsiders;
 use crate::sockets::Sockets;
 use crate::source::{MessageSource, OF_INTERRUPTS, count_of};
 use crate::talk::{Born, LINE_BYTES, TalkBatch};
 use crate::{Method, TalkKind};
 use seatmap_data::pattern::Outsider;
-use seatmap_os::Tid;
 use seatmap_os::bpf::{AttachedProgram, Btf, BtfError, EbpfProgram, LoadError, Statistics};
+use seatmap_os::{Tid, i32_at, u64_at};
 use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
@@ -30,7 +30,6 @@ pub enum EbpfError {
     Load(#[from] LoadError),
 }
 
-#[derive(Debug)]
 pub struct Ebpf {
     tables: Tables,
     programs: Vec<AttachedProgram>,
@@ -44,7 +43,7 @@ pub struct Ebpf {
     not_followed: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Timed {
     statistics: Option<(Statistics, Instant)>,
     timed: Duration,
@@ -182,12 +181,12 @@ fn has_room(set: io::Result<()>) -> io::Result<bool> {
 
 fn born(key: &[u8], value: &[u8]) -> Option<Born> {
     // `programs::THREAD_BYTES` lists the fields.
-    let end = (word(value, 8)? != 0).then_some((text(value.get(32..48)?), word(value, 16)?));
+    let end = (u64_at(value, 8)? != 0).then_some((text(value.get(32..48)?), u64_at(value, 16)?));
     Some(Born {
-        tid: small(key, 0)?,
-        creator: small(value, 24)?,
-        pid: small(value, 28)?,
-        born_ns: word(value, 0)?,
+        tid: i32_at(key, 0)?,
+        creator: i32_at(value, 24)?,
+        pid: i32_at(value, 28)?,
+        born_ns: u64_at(value, 0)?,
         end,
     })
 }

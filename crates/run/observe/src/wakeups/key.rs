@@ -1,8 +1,8 @@
 //! Decodes one kind of wakeup, as counted by the eBPF programs.
 
 use crate::TalkKind;
-use crate::native::{small, word};
 use crate::talk::ThreadMessages;
+use seatmap_os::{i32_at, u16_at, u32_at, u64_at};
 
 pub const KEY_BYTES: usize = 16;
 pub const VALUE_BYTES: usize = 32;
@@ -43,7 +43,7 @@ const OF_SOCKETS: [libc::c_long; 8] = [
     libc::SYS_shutdown,
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
     /// The waker's thread, or the negative PID of an outside process.
     pub waker: i32,
@@ -60,17 +60,17 @@ pub struct Key {
 impl Key {
     /// Also returns the count.
     pub fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
-        let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
-        let call = small(key, 8)? as u32;
+        let mode = u16_at(value, 8)?;
+        let call = u32_at(key, 8)?;
         let parsed = Key {
-            waker: small(key, 0)?,
-            wakee: small(key, 4)?,
+            waker: i32_at(key, 0)?,
+            wakee: i32_at(key, 4)?,
             call: call & NO_CALL,
             is_interrupted: call & INTERRUPTED != 0,
             mode: u32::from(mode),
-            has_descriptor: small(key, 12)? != -1,
+            has_descriptor: i32_at(key, 12)? != -1,
         };
-        Some((parsed, word(value, 0)?))
+        Some((parsed, u64_at(value, 0)?))
     }
 
     /// The messages of these wakeups; `None` if the waker cannot have caused them.

@@ -2,7 +2,7 @@
 
 use seatmap_os::bpf::{Btf, BtfError};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct FieldOffsets {
     pub pid: usize,
     pub tgid: usize,

@@ -1,17 +1,16 @@
 //! Counts wakeups from a kernel record of each: slower than eBPF, and permitted more often.
 
-use crate::native::small;
 use crate::outsiders::Outsiders;
 use crate::source::{MessageSource, OF_INTERRUPTS, count_of};
 use crate::talk::{Born, TalkBatch, ThreadMessages};
 use crate::{Method, TalkKind};
 use seatmap_data::invariant;
 use seatmap_data::pattern::Outsider;
-use seatmap_os::Tid;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Records, TracepointRecord};
 use seatmap_os::task::ThreadStat;
 use seatmap_os::tracefs::Tracefs;
+use seatmap_os::{Tid, i32_at, task};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
@@ -26,7 +25,7 @@ const IN_HARDIRQ: u8 = 0x08 | 0x40;
 
 const FLAGS: usize = 2;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Perf {
     cpus: Vec<Records>,
     wakee: usize,
@@ -77,9 +76,8 @@ impl Perf {
             TracepointRecord::Passed { tid, data, .. } => self.passed(tid, &data, counts),
             TracepointRecord::Created { time_ns, tid, pid, creator, creator_pid } => {
                 // A child of this process, not a thread of it.
-                let is_own = self.follows_children
-                    && creator_pid == std::process::id() as Tid
-                    && pid != creator_pid;
+                let is_own =
+                    self.follows_children && creator_pid == task::own_pid() && pid != creator_pid;
                 if is_own || self.processes.contains_key(&creator_pid) {
                     // It was created while its process came under observation. The record says
                     // more.
@@ -101,7 +99,7 @@ impl Perf {
 
     fn passed(&mut self, waker: Tid, data: &[u8], counts: &mut HashMap<(Tid, Tid), u64>) {
         self.records += 1;
-        let wakee = small(data, self.wakee).filter(|wakee| self.threads.contains_key(wakee));
+        let wakee = i32_at(data, self.wakee).filter(|wakee| self.threads.contains_key(wakee));
         let Some(wakee) = wakee else { return };
         let in_hardirq = data.get(FLAGS).is_some_and(|flags| flags & IN_HARDIRQ != 0);
         match () {
@@ -176,7 +174,7 @@ impl MessageSource for Perf {
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
-        for tid in seatmap_os::task::threads(pid)? {
+        for tid in task::threads(pid)? {
             self.add(pid, tid);
             self.found.insert(tid, Born { tid, pid, ..Born::default() });
         }

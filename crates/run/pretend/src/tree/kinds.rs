@@ -2,6 +2,7 @@
 
 use super::{CPUS, MachineTree, ranges};
 use crate::PretendedMachine;
+use seatmap_data::grouped::by_key;
 use seatmap_data::machine::speed::kinds_of;
 use seatmap_data::machine::{CoreKind, Pu, Speed};
 use seatmap_os::CpuSet;
@@ -15,8 +16,8 @@ pub const KIND_LISTS: [&str; 3] =
 const MIDR_ARCHITECTURE: u64 = 0xf_0000;
 
 impl MachineTree {
-    pub(super) fn kinds(&mut self, machine: &PretendedMachine) {
-        for pu in machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os)) {
+    pub(crate) fn kinds(&mut self, machine: &PretendedMachine) {
+        for pu in machine.running() {
             let midr = pu.core_type.map(|core_type| core_type | MIDR_ARCHITECTURE);
             let figures = [
                 ("cpu_capacity", pu.capacity),
@@ -42,16 +43,15 @@ impl MachineTree {
     /// The kernel lists the low-power cores of most processors as Atoms; these have no L3
     /// (open-mpi/hwloc#758).
     fn lists_of_kinds(&mut self, machine: &PretendedMachine) {
-        let mut lists: BTreeMap<&str, CpuSet> = BTreeMap::new();
-        for pu in machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os)) {
-            let [core, atom, low_power] = KIND_LISTS;
+        let [core, atom, low_power] = KIND_LISTS;
+        let lists: BTreeMap<&str, CpuSet> = by_key(machine.running().map(|pu| {
             let list = match pu.kind {
                 Some(CoreKind::Performance) => core,
                 Some(CoreKind::LowPower) if pu.l3.is_some() => low_power,
                 _ => atom,
             };
-            lists.entry(list).or_default().insert(pu.os);
-        }
+            (list, pu.os)
+        }));
         for (folder, cpus) in lists {
             self.line(format!("{folder}/cpus"), ranges(&cpus));
         }

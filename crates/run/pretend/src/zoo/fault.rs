@@ -6,13 +6,14 @@
 
 use crate::PretendReport;
 use crate::report::PretendedThread;
+use seatmap_data::grouped::by_key;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
-use seatmap_data::statistics::words::{counted, counted_figure};
+use seatmap_data::words::{counted, counted_figure};
 use seatmap_launch::Ending;
 use seatmap_launch::count::CpuCount;
 use seatmap_os::CpuSet;
 use seatmap_watch::{Finding, Gravity};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Helpers of scripts use less CPU time than this, in seconds.
@@ -24,7 +25,7 @@ const BUSY_SHARE: f64 = 0.5;
 const MOST_QUOTED: usize = 60;
 
 /// Something wrong in one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ZooFault {
     /// `crash`, `timeout`, `refused`, `shared-core`, `slow-core`, `too-many`, `memory` or `output`;
@@ -184,10 +185,8 @@ impl BusyThreads<'_> {
 
     /// The CPUs of each core.
     fn cores(&self, is_wanted: impl Fn(&Pu) -> bool) -> Vec<CpuSet> {
-        let mut cores: BTreeMap<Option<u32>, CpuSet> = BTreeMap::new();
-        for pu in self.pus.iter().filter(|pu| is_wanted(pu)) {
-            cores.entry(pu.core).or_default().insert(pu.os);
-        }
+        let pus = self.pus.iter().filter(|pu| is_wanted(pu));
+        let cores: BTreeMap<Option<u32>, CpuSet> = by_key(pus.map(|pu| (pu.core, pu.os)));
         cores.into_values().collect()
     }
 

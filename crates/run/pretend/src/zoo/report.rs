@@ -1,15 +1,15 @@
 //! `seatmap-zoo/1`: one command on many machines.
 
 use crate::zoo::fault::ZooFault;
-use seatmap_data::statistics::words::counted;
-use serde::{Deserialize, Serialize};
+use seatmap_data::words::counted;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-zoo/1";
 
 /// A command on many machines, each in several situations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ZooReport {
     /// The format's name and version.
@@ -23,7 +23,7 @@ pub struct ZooReport {
 }
 
 /// A run of the command on one machine in one situation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ZooRun {
     /// The machine.

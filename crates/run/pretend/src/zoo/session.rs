@@ -4,7 +4,7 @@
 //! an ended one. So every child of this process is a running one or is left over.
 
 use seatmap_launch::Ending;
-use seatmap_os::{Root, Tid, task};
+use seatmap_os::{Root, StopCheck, Tid, checked, task};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -51,7 +51,7 @@ impl ZooSession {
         &self,
         command: &mut Command,
         limit: Duration,
-        is_stopped: &dyn Fn() -> bool,
+        is_stopped: StopCheck,
     ) -> io::Result<ZooRunEnd> {
         // SAFETY: between fork and exec the child makes only system calls.
         unsafe { command.pre_exec(lead_session) };
@@ -113,10 +113,9 @@ impl Drop for ZooSession {
 
 fn lead_session() -> io::Result<()> {
     // SAFETY: these calls touch no memory.
+    // SAFETY: both concern only this process.
     unsafe {
-        if libc::setsid() < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        checked(libc::setsid())?;
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
     }
     adopt_orphans(true)
@@ -125,14 +124,13 @@ fn lead_session() -> io::Result<()> {
 /// `PR_SET_CHILD_SUBREAPER` of prctl(2), which survives execve(2).
 fn adopt_orphans(is_wanted: bool) -> io::Result<()> {
     // SAFETY: the call touches no memory.
-    let status = unsafe {
-        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(is_wanted), 0, 0, 0)
-    };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    let is_wanted = libc::c_ulong::from(is_wanted);
+    // SAFETY: a process's attribute; no memory is involved.
+    checked(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, is_wanted, 0, 0, 0) }).map(drop)
 }
 
 fn children() -> io::Result<BTreeSet<Tid>> {
-    let own = std::process::id() as Tid;
+    let own = task::own_pid();
     task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 

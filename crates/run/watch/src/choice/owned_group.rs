@@ -1,9 +1,8 @@
 //! Control groups with names from their owners: libvirt's domains, Slurm's jobs and steps.
 
 use super::{ChoiceError, Chooser, Chosen, last_part, unit_of};
-use seatmap_os::Root;
 use seatmap_os::hierarchy::Hierarchies;
-use seatmap_os::root::FileError;
+use seatmap_os::{FileError, Root};
 use std::path::{Path, PathBuf};
 
 /// The longest name of a machine, including its beginning `qemu-1-`

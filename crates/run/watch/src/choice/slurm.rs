@@ -1,9 +1,8 @@
 //! The Slurm step in which this program runs.
 
 use super::{ChoiceError, Chooser, Chosen};
-use seatmap_os::Tid;
 use seatmap_os::hierarchy::Hierarchies;
-use seatmap_os::task;
+use seatmap_os::{Tid, task};
 use std::collections::BTreeSet;
 
 impl Chooser<'_> {

@@ -63,7 +63,7 @@ impl ReportedProgram {
         })
     }
 
-    pub(super) fn living(self, root: &Root) -> Result<Self, ReportError> {
+    pub(crate) fn living(self, root: &Root) -> Result<Self, ReportError> {
         let latest = self.latest_start();
         let processes = self.processes.iter().copied();
         let processes: BTreeSet<Tid> = processes.filter(|pid| lives(root, *pid, latest)).collect();

@@ -5,7 +5,7 @@ use super::facts::{SeatingFacts, Sitter, by_place, count, sum, those, union};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::GroupBrake;
-use seatmap_data::statistics::words::{agreeing, times_a_second};
+use seatmap_data::words::{agreeing, times_a_second};
 
 /// Threads of an idle group are not held back if they wait less, or if other programs use less of
 /// their CPUs.

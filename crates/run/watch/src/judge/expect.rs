@@ -1,12 +1,13 @@
 //! `expect`: threads, compared with the seats of a plan or report.
 
-use super::facts::{SeatingFacts, Sitter, count, cpus, listed, those, union};
+use super::facts::{SeatingFacts, Sitter, count, cpus, listed, those, union, youngest_s};
 use super::moved::{MOST, OffMaskCpus, sentences};
 use super::variables;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
-use seatmap_data::statistics::words::{agreeing, joined};
+use seatmap_data::grouped::by_key;
+use seatmap_data::words::{agreeing, joined};
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, HashSet};
 
@@ -33,10 +34,8 @@ pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
 }
 
 fn elsewhere(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
-    let mut by_process: BTreeMap<Tid, Vec<Pair>> = BTreeMap::new();
-    for (sitter, seat) in pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus) {
-        by_process.entry(sitter.pid).or_default().push((sitter, seat));
-    }
+    let wrong = pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus);
+    let by_process: BTreeMap<Tid, Vec<Pair>> = by_key(wrong.map(|pair| (pair.0.pid, *pair)));
     by_process.values().map(|wrong| of_process(facts, wrong, pairs)).collect()
 }
 
@@ -68,11 +67,11 @@ fn of_process(facts: &SeatingFacts, wrong: &[Pair], pairs: &[Pair]) -> Finding {
     });
     let sitters: Vec<&Sitter> = wrong.iter().map(|(sitter, _)| *sitter).collect();
     let share = 100.0 * wrong.len() as f64 / pairs.len() as f64;
-    let age_s = sitters.iter().map(|sitter| sitter.age_s).fold(f64::INFINITY, f64::min);
+
     Finding::wrong(RULE, sentences(described))
         .threads(&sitters)
         .on(&union(&sitters))
-        .at_most(age_s)
+        .at_most(youngest_s(&sitters))
         .measured(share, "percent of the threads")
         .mended_by_all(remedies(facts, wrong))
 }

@@ -3,7 +3,9 @@
 use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
+use crate::remedy::SeatingRemedy;
 use crate::seating::{CellCpus, ControlGroup, Process, Seating, WatchedThread};
+use seatmap_data::grouped::by_key;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 pub use seatmap_data::statistics::words::counted as count;
 use seatmap_os::{CpuSet, Tid};
@@ -194,8 +196,7 @@ impl<'a> SeatingFacts<'a> {
     }
 
     pub fn programs(&self) -> impl Iterator<Item = (&'a Process, Vec<&Sitter<'a>>)> {
-        let mut of: HashMap<Tid, Vec<&Sitter<'a>>> = HashMap::new();
-        self.sitters.iter().for_each(|sitter| of.entry(sitter.pid).or_default().push(sitter));
+        let mut of = by_place(&self.sitters, |sitter| Some(sitter.pid));
         self.seating
             .processes
             .iter()
@@ -283,16 +284,22 @@ impl<'a> SeatingFacts<'a> {
         Some(cpus)
     }
 
-    /// Reserves the first CPU among these in an unused part.
-    pub fn promise_part(
+    /// Binds a thread to the first CPU among these, and reserves it.
+    pub fn bind_to_one(&self, sitter: &Sitter, among: &CpuSet) -> Option<SeatingRemedy> {
+        let to = self.promise(sitter.tid, 1, among)?;
+        Some(SeatingRemedy::bind(&to, &[sitter]))
+    }
+
+    /// The same, for the first CPU in an unused part.
+    pub fn bind_to_part(
         &self,
-        to: Tid,
+        sitter: &Sitter,
         among: &CpuSet,
         level: impl Fn(&Pu) -> Option<u32>,
-    ) -> Option<CpuSet> {
+    ) -> Option<SeatingRemedy> {
         let taken: BTreeSet<u32> = {
             let promised = self.promised.borrow();
-            let others = promised.cpus.iter().filter(|(other, _)| **other != to);
+            let others = promised.cpus.iter().filter(|(other, _)| **other != sitter.tid);
             let cpus = others.flat_map(|(_, cpus)| cpus.iter());
             cpus.filter_map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
         };
@@ -300,7 +307,7 @@ impl<'a> SeatingFacts<'a> {
             let part = self.topology.pu(*cpu).and_then(&level);
             part.is_none_or(|part| !taken.contains(&part))
         });
-        self.promise(to, 1, &free.collect())
+        self.bind_to_one(sitter, &free.collect())
     }
 
     /// Adds CPUs to a control group's file, on top of other remedies.
@@ -363,32 +370,24 @@ impl<'a> SeatingFacts<'a> {
 
     /// The topmost chosen ancestor of a process, or itself; the same for a program's processes.
     pub fn family(&self, pid: Tid) -> Tid {
-        let mut at = pid;
-        // The limit is for damaged seatings.
-        for _ in 0..self.processes.len() {
-            match self.process(at).and_then(|process| self.process(process.parent)) {
-                // Process 1 adopts all orphans.
-                Some(parent) if parent.pid != 1 && parent.pid != at => at = parent.pid,
-                _ => break,
-            }
-        }
-        at
+        self.highest(pid, |_, parent| parent.pid != 1)
     }
 
     /// The topmost chosen ancestor with a process's file, or itself: its workers' master.
     pub fn master(&self, pid: Tid) -> Tid {
-        let mut at = pid;
-        for _ in 0..self.processes.len() {
-            let Some(process) = self.process(at) else { break };
-            let parent = self.process(process.parent).filter(|parent| parent.pid != at);
-            // Files of other users' programs may be unreadable.
-            let file = |one: &Process| one.program.clone().unwrap_or_else(|| one.name.clone());
-            match parent.filter(|parent| file(parent) == file(process)) {
-                Some(parent) => at = parent.pid,
-                None => break,
-            }
-        }
-        at
+        let file = |one: &'a Process| one.program.as_ref().unwrap_or(&one.name);
+        self.highest(pid, |process, parent| file(parent) == file(process))
+    }
+
+    /// The highest ancestor reached by parents that belong to their children.
+    fn highest(&self, pid: Tid, belongs: impl Fn(&'a Process, &'a Process) -> bool) -> Tid {
+        let ancestors = std::iter::successors(Some(pid), |at| {
+            let process = self.process(*at)?;
+            let parent = self.process(process.parent).filter(|parent| parent.pid != *at)?;
+            belongs(process, parent).then_some(parent.pid)
+        });
+        // Numbers reused while they were read may form a circle.
+        ancestors.take(self.processes.len() + 1).last().unwrap_or(pid)
     }
 }
 
@@ -404,6 +403,11 @@ fn group_cpus(group: &ControlGroup) -> Option<CpuSet> {
 
 pub fn union<'a, S: AsRef<Sitter<'a>>>(sitters: impl IntoIterator<Item = S>) -> CpuSet {
     sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.as_ref().mask))
+}
+
+/// The age of the youngest thread, in seconds.
+pub fn youngest_s(sitters: &[&Sitter]) -> f64 {
+    sitters.iter().map(|sitter| sitter.age_s).fold(f64::INFINITY, f64::min)
 }
 
 /// The sum of a figure over threads.
@@ -427,13 +431,7 @@ pub fn by_place<'f, 'a, K: Ord>(
 where
     'a: 'f,
 {
-    let mut by_place: BTreeMap<K, Vec<&Sitter>> = BTreeMap::new();
-    for sitter in sitters {
-        if let Some(place) = place(sitter) {
-            by_place.entry(place).or_default().push(sitter);
-        }
-    }
-    by_place
+    by_key(sitters.into_iter().filter_map(|sitter| Some((place(sitter)?, sitter))))
 }
 
 /// `thread 12 'a' and thread 13 'b'`, or the first of them and the number of others.

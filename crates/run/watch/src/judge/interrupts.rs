@@ -5,7 +5,7 @@ use super::real_time::is_real_time;
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{CpuActivity, InterruptRate};
-use seatmap_data::statistics::words::counted_figure;
+use seatmap_data::words::counted_figure;
 use seatmap_os::{CpuSet, interrupts};
 
 const SOME_PER_SECOND: f64 = 10.0;

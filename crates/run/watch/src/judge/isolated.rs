@@ -4,7 +4,7 @@
 use super::facts::{SeatingFacts, Sitter, by_place, count, cpus, listed, those};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::words::agreeing;
 use seatmap_os::CpuSet;
 
 /// Each stays on the isolated CPU on which it began, and most begin on the first; those on usual

@@ -7,11 +7,12 @@ use crate::finding::{Finding, Gravity};
 use crate::live::{Rates, SeatingFrame, Wakes};
 use crate::seating::{Process, Seating, Unseen, WatchedThread};
 use seatmap_data::document::visible;
+use seatmap_data::grouped::by_key;
 use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::{figure, joined, lasting};
+use seatmap_data::words::{figure, joined, lasting};
 use seatmap_os::{CpuSet, Tid};
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 const MOST_HEALTHY: usize = 40;
 
@@ -107,11 +108,8 @@ impl<'a> Judged<'a> {
 
     /// Of the healthy ones, only the first get one.
     fn programs(&self) -> Vec<String> {
-        let mut of: HashMap<Tid, Vec<&WatchedThread>> = HashMap::new();
-        self.seating
-            .threads
-            .iter()
-            .for_each(|thread| of.entry(thread.pid).or_default().push(thread));
+        let threads = self.seating.threads.iter().map(|thread| (thread.pid, thread));
+        let mut of: BTreeMap<Tid, Vec<&WatchedThread>> = by_key(threads);
         let mut lines: Vec<String> = self.family().into_iter().collect();
         let mut healthy = 0;
         for process in &self.seating.processes {

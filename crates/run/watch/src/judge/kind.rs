@@ -47,8 +47,7 @@ fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
         .about(&[sitter])
         .on(&sitter.mask)
         .measured(sitter.demand_percent(), WANTED);
-    let to = facts.promise(sitter.tid, 1, &idle);
-    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, &[sitter]))))
+    Some(finding.mended_by_all(facts.bind_to_one(sitter, &idle)))
 }
 
 pub fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {

@@ -1,6 +1,6 @@
 //! `late-binding`: threads created before their process was bound, which kept the old mask.
 
-use super::facts::{SeatingFacts, Sitter, cpus, listed};
+use super::facts::{SeatingFacts, Sitter, cpus, listed, youngest_s};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::Process;
@@ -27,7 +27,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let is_one_binding = narrow.iter().all(|sitter| sitter.mask.is_subset(&main.mask));
     let first =
         wide.first().filter(|_| is_one_binding && wide.iter().all(|sitter| !sitter.is_bound))?;
-    let youngest_bound = narrow.iter().map(|sitter| sitter.age_s).fold(f64::INFINITY, f64::min);
+    let youngest_bound = youngest_s(&narrow);
     // Without younger threads, only the main thread was bound.
     let are_older =
         wide.iter().all(|sitter| sitter.tid != process.pid && sitter.age_s >= youngest_bound);

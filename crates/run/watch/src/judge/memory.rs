@@ -4,7 +4,7 @@ use super::facts::{SeatingFacts, Sitter, union};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{MemoryUsage, OnNode, Process};
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,8 @@ use super::Gravity;
 use super::facts::{SeatingFacts, Sitter, count, cpus};
 use crate::finding::Finding;
 use crate::seating::WatchedThread;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::grouped::by_key;
+use seatmap_data::words::joined;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
@@ -67,13 +68,12 @@ pub fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
 }
 
 fn masks_changed(facts: &SeatingFacts, gravity: Gravity, effect: &str) -> Vec<Finding> {
-    let mut by_process: BTreeMap<Tid, Vec<(&Sitter, OffMaskCpus)>> = BTreeMap::new();
-    // `expect` reports threads on their seats.
-    for sitter in facts.sitters.iter().filter(|sitter| !sitter.is_as_planned) {
-        if let Some(elsewhere) = OffMaskCpus::than(sitter.thread, &sitter.mask) {
-            by_process.entry(sitter.pid).or_default().push((sitter, elsewhere));
-        }
-    }
+    let unplanned = facts.sitters.iter().filter(|sitter| !sitter.is_as_planned);
+    let by_process: BTreeMap<Tid, Vec<(&Sitter, OffMaskCpus)>> =
+        by_key(unplanned.filter_map(|sitter| {
+            let elsewhere = OffMaskCpus::than(sitter.thread, &sitter.mask)?;
+            Some((sitter.pid, (sitter, elsewhere)))
+        }));
     let of_process = |moved: &Vec<(&Sitter, OffMaskCpus)>| {
         let what = sentences(moved.iter().map(|(sitter, elsewhere)| {
             let may = cpus(&sitter.mask);

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::rule::Rule;
 use seatmap_data::machine::Pu;
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::words::agreeing;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 
@@ -57,10 +57,8 @@ fn crowded_part(
     let parts: BTreeSet<Option<u32>> = taken.with(&on).iter().map(part).collect();
     let usable = facts.allowed(pid).within(&facts.usual);
     let free: CpuSet = usable.iter().filter(|cpu| !parts.contains(&part(*cpu))).collect();
-    finding.mended_by_all(sitters[1..].iter().filter_map(|one| {
-        let to = facts.promise_part(one.tid, &free, level)?;
-        Some(SeatingRemedy::bind(&to, &[one]))
-    }))
+    finding
+        .mended_by_all(sitters[1..].iter().filter_map(|one| facts.bind_to_part(one, &free, level)))
 }
 
 fn loose(

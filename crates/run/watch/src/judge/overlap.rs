@@ -1,22 +1,21 @@
 //! `overlap`: programs with seats on the same CPUs.
 
-use super::facts::{SeatingFacts, Sitter, WANTED, by_place, cpus, first_few, sum, those};
+use super::facts::{
+    SeatingFacts, Sitter, WANTED, by_place, cpus, first_few, sum, those, youngest_s,
+};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
+use seatmap_data::grouped::by_key;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Processes with a common chosen ancestor are one program.
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    let mut shared: BTreeMap<BTreeSet<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     let bound = facts.sitters.iter().filter(|sitter| sitter.is_bound);
-    for (cpu, sitters) in by_place(bound, Sitter::seat) {
-        // `shared-cpu` reports threads of one program on one CPU.
-        let families: BTreeSet<Tid> = families(facts, &sitters);
-        if families.len() > 1 {
-            shared.entry(families).or_default().push((cpu, sitters));
-        }
-    }
+    let seats = by_place(bound, Sitter::seat).into_iter();
+    let shared = seats.map(|seat| (families(facts, &seat.1), seat));
+    let shared: BTreeMap<BTreeSet<Tid>, Vec<(u32, Vec<&Sitter>)>> =
+        by_key(shared.filter(|(families, _)| families.len() > 1));
     shared.into_iter().map(|(families, seats)| of_programs(facts, &families, &seats)).collect()
 }
 
@@ -47,13 +46,13 @@ fn of_programs(
         first_few(named, "program"),
         cpus(&on)
     );
-    let sitters: Vec<&&Sitter> = seats.iter().flat_map(|(_, there)| there).collect();
-    let age_s = sitters.iter().map(|sitter| sitter.age_s).fold(f64::INFINITY, f64::min);
+    let sitters: Vec<&Sitter> = seats.iter().flat_map(|(_, there)| there.clone()).collect();
+
     let finding = Finding::remark("overlap", what)
         .grave_if(demand_percent > 100.0 || is_choice)
         .tids(sitters.iter().map(|sitter| sitter.tid))
         .on(&on)
-        .at_most(age_s);
+        .at_most(youngest_s(&sitters));
     let finding =
         if demand_percent > 0.0 { finding.measured(demand_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };

@@ -6,7 +6,7 @@ use crate::remedy::SeatingRemedy;
 use crate::rule::Rule;
 use crate::seating::Process;
 use seatmap_data::machine::Level;
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use super::{brake, too_many};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{Seating, WatchedQuota};
-use seatmap_data::statistics::words::{agreeing, counted, counted_figure};
+use seatmap_data::words::{agreeing, counted, counted_figure};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{HashMap, HashSet};
 

@@ -3,7 +3,7 @@
 use super::SeatingFacts;
 use super::facts::count;
 use crate::finding::Finding;
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::words::agreeing;
 
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };

@@ -2,7 +2,8 @@
 
 use super::facts::{SeatingFacts, Sitter, cpus, listed};
 use crate::finding::Finding;
-use crate::remedy::SeatingRemedy;
+
+use seatmap_data::grouped::by_key;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
@@ -11,13 +12,11 @@ const SITS_PERCENT: f64 = 90.0;
 
 /// Threads placed by a plan may share a core, because they may communicate.
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    let mut on: BTreeMap<u32, Vec<(&Sitter, u32)>> = BTreeMap::new();
-    for sitter in facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned) {
-        let core = place(sitter).and_then(|cpu| Some((cpu, facts.topology.pu(cpu)?.core?)));
-        if let Some((cpu, core)) = core {
-            on.entry(core).or_default().push((sitter, cpu));
-        }
-    }
+    let busy = facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned);
+    let on: BTreeMap<u32, Vec<(&Sitter, u32)>> = by_key(busy.filter_map(|sitter| {
+        let cpu = place(sitter)?;
+        Some((facts.topology.pu(cpu)?.core?, (sitter, cpu)))
+    }));
     on.into_iter().filter_map(|(core, sitters)| on_core(facts, core, &sitters)).collect()
 }
 
@@ -49,8 +48,7 @@ fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option
         .on(&facts.cpus_of(|pu| pu.core, core))
         .since(facts.seating.watched_s)
         .measured(percent, "percent of one CPU");
-    let to = facts.promise_part(bound.tid, &free, |pu| pu.core);
-    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, &[bound]))))
+    Some(finding.mended_by_all(facts.bind_to_part(bound, &free, |pu| pu.core)))
 }
 
 fn idle_cores(facts: &SeatingFacts, allowed: &CpuSet) -> CpuSet {

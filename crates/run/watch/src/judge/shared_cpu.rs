@@ -2,7 +2,7 @@
 
 use super::facts::{SeatingFacts, Sitter, WANTED, by_place, cpus, listed, sum};
 use crate::finding::Finding;
-use crate::remedy::SeatingRemedy;
+
 use seatmap_os::CpuSet;
 
 /// Threads that demand this share of one CPU have too little.
@@ -40,10 +40,8 @@ fn on_cpu(facts: &SeatingFacts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding
         .about(sitters)
         .on(&CpuSet::single(cpu))
         .measured(demand_percent, WANTED);
-    Some(finding.mended_by_all(sitters[1..].iter().filter_map(|sitter| {
-        let to = facts.promise(sitter.tid, 1, &idle)?;
-        Some(SeatingRemedy::bind(&to, &[sitter]))
-    })))
+    let moved = sitters[1..].iter().filter_map(|sitter| facts.bind_to_one(sitter, &idle));
+    Some(finding.mended_by_all(moved))
 }
 
 #[cfg(test)]

@@ -5,16 +5,16 @@ use super::{SeatingFacts, named_process};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::GroupBrake;
-use seatmap_data::statistics::words::{agreeing, joined};
+use seatmap_data::grouped::by_key;
+use seatmap_data::words::{agreeing, joined};
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// For instance after `docker pause`. Their state is the one in which they were frozen.
 pub fn frozen(facts: &SeatingFacts) -> Vec<Finding> {
-    let mut by_threads: BTreeMap<&[Tid], Vec<&GroupBrake>> = BTreeMap::new();
-    for brake in facts.seating.brakes.iter().filter(|brake| is_freezer(&brake.file)) {
-        by_threads.entry(&brake.tids).or_default().push(brake);
-    }
+    let freezers = facts.seating.brakes.iter().filter(|brake| is_freezer(&brake.file));
+    let by_threads: BTreeMap<&[Tid], Vec<&GroupBrake>> =
+        by_key(freezers.map(|brake| (&*brake.tids, brake)));
     by_threads.into_iter().filter_map(|(tids, brakes)| frozen_by(facts, tids, &brakes)).collect()
 }
 

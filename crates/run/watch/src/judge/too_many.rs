@@ -10,7 +10,7 @@ use super::facts::{SeatingFacts, Sitter, by_place, cpus, sum, those, union};
 use super::named_process;
 use crate::finding::Finding;
 use crate::seating::{WatchedQuota, WatchedThread};
-use seatmap_data::statistics::words::{agreeing, counted, counted_figure, times_a_second};
+use seatmap_data::words::{agreeing, counted, counted_figure, times_a_second};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::runtime::counts::{self, CountedRuntime};
 use seatmap_os::{CpuSet, Tid};
@@ -35,7 +35,7 @@ const YOUNG_S: f64 = 2.0;
 const LOWEST: i32 = 19;
 
 /// The limit that threads share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Limit<'a> {
     quota: Option<&'a WatchedQuota>,
     cpus: &'a CpuSet,

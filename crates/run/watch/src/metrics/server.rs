@@ -7,6 +7,7 @@
 
 use super::MEDIA_TYPE;
 use seatmap_data::document::{Blame, visible};
+use seatmap_os::StopCheck;
 use seatmap_os::ready::{self, Awaited};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -49,14 +50,12 @@ pub struct MetricsServer {
     listener: TcpListener,
 }
 
-#[derive(Debug)]
 struct Client {
     stream: TcpStream,
     until: Instant,
     state: ClientState,
 }
 
-#[derive(Debug)]
 enum ClientState {
     Asking(Vec<u8>),
     Answered(Rc<[u8]>, usize),
@@ -88,7 +87,7 @@ impl MetricsServer {
     /// The kernel's, of waiting for clients. A client that disconnects is not an error.
     pub fn serve(
         &self,
-        stop: &dyn Fn() -> bool,
+        stop: StopCheck,
         look: &mut dyn FnMut() -> Result<String, String>,
     ) -> io::Result<()> {
         let mut clients: Vec<Client> = Vec::new();

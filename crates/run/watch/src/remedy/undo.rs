@@ -1,6 +1,6 @@
 //! The command that undoes a remedy.
 
-use seatmap_data::statistics::words::joined;
+use seatmap_data::words::joined;
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
