@@ -3,10 +3,10 @@
 use crate::bound::{dot, gilmore_lawler};
 use crate::key::{FloatKey, minimum};
 use crate::ranks::orders::{plane, random};
-use crate::ranks::{NamedOrder, OrderCosts, RankRequest, RanksError};
+use crate::ranks::{NamedOrder, OrderCosts, RankRequest};
 use crate::search::SearchLimit;
 use crate::solve::cheapest;
-use crate::{Problem, Traffic, Zones};
+use crate::{PlaceError, Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BTreeSet;
@@ -42,8 +42,8 @@ pub struct NodeAssignment {
 /// The cheapest assignment found, never worse than an allowed order of launchers.
 ///
 /// # Errors
-/// [`RanksError`].
-pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
+/// [`PlaceError`].
+pub fn spread(request: &RankRequest) -> Result<NodeAssignment, PlaceError> {
     let seats = request.seats()?;
     let judge = RoundTripJudge::new(request);
     let known = launchers(request, &seats);
@@ -139,18 +139,13 @@ fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) 
     }
 }
 
-fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, RanksError> {
+fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, PlaceError> {
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
     let ranks = request.pattern.tasks;
     let used = seats.iter().filter(|seats| **seats > 0).count();
     let blocks = ranks.div_ceil(size);
     if blocks > used {
-        return Err(RanksError::TooFewSeats {
-            ranks,
-            per_rank: request.wishes.cpus_per_rank,
-            nodes: used,
-            seats: used * size,
-        });
+        return request.too_few(used, used * size);
     }
     let whole = request.traffic();
     // Traffic inside a block is a self edge: it costs the same on every node.

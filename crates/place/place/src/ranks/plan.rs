@@ -1,6 +1,7 @@
 //! The plan file for ranks.
 
-use crate::ranks::{RankRequest, RanksError, inside, over_nodes};
+use crate::PlaceError;
+use crate::ranks::{RankRequest, inside, over_nodes};
 use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
@@ -123,8 +124,8 @@ impl RankRequest<'_> {
     /// Places the ranks. The caller adds duration, date and tool.
     ///
     /// # Errors
-    /// [`RanksError`].
-    pub fn place(&self) -> Result<RankPlan, RanksError> {
+    /// [`PlaceError`].
+    pub fn place(&self) -> Result<RankPlan, PlaceError> {
         let has_profiles = self.nodes.nodes.iter().any(|node| node.profile.is_some());
         let mut over = self.clone();
         if has_profiles {

@@ -22,7 +22,7 @@ pub mod torchrun;
 use crate::ranks::RankPlan;
 
 /// A writer of one format.
-pub type RankPlanWriter = fn(&RankPlan) -> Result<String, RankExportError>;
+pub type RankPlanWriter = fn(&RankPlan) -> Result<String, String>;
 
 /// The formats by their names on the command line.
 pub const FORMATS: [(&str, RankPlanWriter); 7] = [
@@ -34,41 +34,6 @@ pub const FORMATS: [(&str, RankPlanWriter); 7] = [
     ("groups", |plan| Ok(groups::write(plan))),
     ("json", |plan| Ok(plan.to_json())),
 ];
-
-/// A plan does not suit a launcher.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RankExportError {
-    /// The launcher numbers ranks node by node.
-    #[error(
-        "{launcher} needs consecutive ranks on each node, but {node} has ranks {ranks}; use \
-         'seatmap place --blocks'"
-    )]
-    NotInBlocks {
-        /// The launcher.
-        launcher: &'static str,
-        /// The node.
-        node: String,
-        /// Its ranks.
-        ranks: String,
-    },
-    /// The launcher needs equally many ranks per node.
-    // Plural: "starts" is a verb here.
-    #[error(
-        "{launcher} starts equally many ranks on each node, but {} has {}, and {} has {}",
-        nodes[0],
-        ranks[0],
-        nodes[1],
-        ranks[1]
-    )]
-    Unequal {
-        /// The launcher.
-        launcher: &'static str,
-        /// Two nodes.
-        nodes: [String; 2],
-        /// Their numbers of ranks.
-        ranks: [usize; 2],
-    },
-}
 
 fn hosts(plan: &crate::ranks::RankPlan) -> String {
     (0..plan.node_of_rank.len()).map(|rank| format!("{}\n", plan.node(rank))).collect()
