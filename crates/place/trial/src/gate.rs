@@ -20,7 +20,7 @@ pub mod report;
 pub mod session;
 
 pub use adapter::{Adapter, AdapterError};
-pub use file::{BenchmarksFile, BenchmarksFileError, PlannedBenchmark, ProgramVersion};
-pub use history::{HistoryEntry, HistoryError, Trend};
+pub use file::{BenchmarksFile, PlannedBenchmark, ProgramVersion};
+pub use history::{HistoryEntry, Trend};
 pub use report::{BenchmarkResult, GateReport};
 pub use session::GateRequest;

@@ -2,8 +2,8 @@
 
 use crate::gate::adapter::Adapter;
 use crate::tune::trial::texts;
-use crate::tune::{Better, Length, Metric, MetricError};
-use seatmap_data::document::{Blame, Outline, Position, parser_message};
+use crate::tune::{Better, Length, Metric};
+use seatmap_data::document::{Failure, Outline, Position, parser_message};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -118,21 +118,8 @@ impl ProgramVersion {
     }
 }
 
-/// A mistake in `bench.toml` or its options.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchmarksFileError {
-    /// The mistake, as a sentence.
-    #[error("{0}")]
-    Wrong(String),
-    /// The metric of this benchmark is invalid.
-    #[error("benchmark '{0}'")]
-    Metric(String, #[source] MetricError),
-}
-
-impl Blame for BenchmarksFileError {}
-
-fn wrong<T>(what: String) -> Result<T, BenchmarksFileError> {
-    Err(BenchmarksFileError::Wrong(what))
+fn wrong<T>(what: String) -> Result<T, Failure> {
+    Err(Failure::input(what))
 }
 
 /// A benchmark, ready to run.
@@ -198,8 +185,8 @@ impl BenchmarksFile {
     /// Reads and checks the file.
     ///
     /// # Errors
-    /// [`BenchmarksFileError`].
-    pub fn from_toml(text: &str) -> Result<Self, BenchmarksFileError> {
+    /// [`Failure`].
+    pub fn from_toml(text: &str) -> Result<Self, Failure> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let file: BenchmarksFile = read.or_else(|error| {
             let start = error.span().map_or(0, |span| span.start);
@@ -210,7 +197,7 @@ impl BenchmarksFile {
         Ok(file)
     }
 
-    fn check(&self) -> Result<(), BenchmarksFileError> {
+    fn check(&self) -> Result<(), Failure> {
         if self.format != FORMAT {
             return wrong(format!("the format is '{}'; write format = \"{FORMAT}\"", self.format));
         }
@@ -249,12 +236,12 @@ impl BenchmarksFile {
     /// The benchmarks, ready to run, with this confidence of all claims together.
     ///
     /// # Errors
-    /// [`BenchmarksFileError`]: a command is incomplete, or a limit cannot be judged.
+    /// [`Failure`]: a command is incomplete, or a limit cannot be judged.
     pub fn planned(
         &self,
         overrides: &Overrides,
         confidence: f64,
-    ) -> Result<Vec<PlannedBenchmark>, BenchmarksFileError> {
+    ) -> Result<Vec<PlannedBenchmark>, Failure> {
         let benchmarks = self.benchmarks.iter();
         benchmarks.map(|benchmark| self.plan(benchmark, overrides, confidence)).collect()
     }
@@ -264,10 +251,10 @@ impl BenchmarksFile {
         benchmark: &Benchmark,
         overrides: &Overrides,
         confidence: f64,
-    ) -> Result<PlannedBenchmark, BenchmarksFileError> {
+    ) -> Result<PlannedBenchmark, Failure> {
         let name = benchmark.name.clone();
         let metric = Metric::parse(benchmark.metric.as_deref().unwrap_or("time"))
-            .map_err(|source| BenchmarksFileError::Metric(name.clone(), source))?;
+            .map_err(Failure::input_at(format!("benchmark '{name}'")))?;
         let adapter = benchmark.adapter;
         let of_adapter = adapter.map(|_| Better::Lower);
         let better = of_adapter.or_else(|| metric.better(benchmark.better));
@@ -321,7 +308,7 @@ impl Benchmark {
         &self,
         side: ProgramVersion,
         binary: Option<&PathBuf>,
-    ) -> Result<Vec<OsString>, BenchmarksFileError> {
+    ) -> Result<Vec<OsString>, Failure> {
         let name = &self.name;
         let own = match side {
             ProgramVersion::Head => &self.head,
@@ -359,7 +346,7 @@ fn check_length(
     limit: Option<f64>,
     runs: Option<usize>,
     seconds: Option<f64>,
-) -> Result<(), BenchmarksFileError> {
+) -> Result<(), Failure> {
     if let Some(limit) = limit.filter(|limit| !(0.0..=1e4).contains(limit)) {
         return wrong(format!("fail_above_percent is {limit}; write a number from 0 to 10000"));
     }

@@ -8,7 +8,7 @@ use crate::tune::disturbance::{Disturbance, DisturbanceWatch};
 use crate::tune::metric::Metric;
 use process::{FinishedRun, RunProcess};
 use regex_lite::Regex;
-use seatmap_data::document::printed_number;
+use seatmap_data::document::{Blame, printed_number};
 use seatmap_os::counter::{Counter, CounterEvent};
 use seatmap_os::holder::Holder;
 use seatmap_os::quota::Quotas;
@@ -122,6 +122,14 @@ pub enum TrialError {
         /// The cell that held them, if one did.
         holder: Holder,
     },
+}
+
+seatmap_data::into_failure!(TrialError);
+
+impl Blame for TrialError {
+    fn is_input(&self) -> bool {
+        false
+    }
 }
 
 fn system(what: String) -> impl FnOnce(io::Error) -> TrialError {
