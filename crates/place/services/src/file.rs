@@ -2,8 +2,7 @@
 //!
 //! Seatmap only appends, to keep comments.
 
-use crate::error::ServicesFileError;
-use seatmap_data::document::{Outline, Position, parser_message, visible};
+use seatmap_data::document::{Failure, Outline, Position, parser_message, visible};
 use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -216,8 +215,8 @@ impl ServicesFile {
     /// Reads and checks the file.
     ///
     /// # Errors
-    /// [`ServicesFileError`].
-    pub fn from_toml(text: &str) -> Result<Self, ServicesFileError> {
+    /// [`Failure`].
+    pub fn from_toml(text: &str) -> Result<Self, Failure> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let read = read.map_err(|error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -228,7 +227,7 @@ impl ServicesFile {
             file.check()?;
             Ok(file)
         });
-        checked.map_err(ServicesFileError)
+        checked.map_err(Failure::input)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -4,10 +4,10 @@
 //! `recommender`, `target-cpu-percentile`).
 
 use super::cost::Pricing;
-use super::request::PlanError;
 use super::units::Units;
 use super::{Members, Pool, ServicesPlan};
 use crate::ServicesRecord;
+use seatmap_data::document::Failure;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,12 +88,12 @@ fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Vec<Pool>> {
 /// Another plan's sets for the services of a record.
 ///
 /// # Errors
-/// [`PlanError`]: the plan lacks a service, or its sets overlap without being equal.
+/// [`Failure`]: the plan lacks a service, or its sets overlap without being equal.
 pub fn written(
     units: &Units,
     record: &ServicesRecord,
     plan: &ServicesPlan,
-) -> Result<Vec<Pool>, PlanError> {
+) -> Result<Vec<Pool>, Failure> {
     let mut sets = Vec::new();
     for recorded in &record.services {
         let service = &recorded.service;
@@ -101,7 +101,7 @@ pub fn written(
             one.service.target() == service.target() || one.service.name == service.name
         });
         let same = same.ok_or_else(|| {
-            PlanError(format!(
+            Failure::input(format!(
                 "the plan of --beside has no CPUs for '{}', so it cannot be compared; give a file \
                  without this service",
                 service.name
@@ -112,7 +112,7 @@ pub fn written(
     pools_of(units, &sets).ok_or_else(|| {
         let why = "the plan of --beside cannot be judged: two of its sets overlap but differ, or \
                    one has no core of this machine (only whole cores count)";
-        PlanError(why.to_owned())
+        Failure::input(why.to_owned())
     })
 }
 

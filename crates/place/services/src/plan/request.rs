@@ -12,7 +12,7 @@ use super::units::Units;
 use super::{Pool, memory, replay};
 use crate::ServicesRecord;
 use crate::file::size_bytes;
-use seatmap_data::document::Blame;
+use seatmap_data::document::{Failure, unfit};
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::words::{counted, joined};
 use seatmap_os::CpuSet;
@@ -49,19 +49,12 @@ pub struct PlanRequest<'a> {
     pub is_recorded_machine: bool,
 }
 
-/// The limits cannot be kept: a sentence with the smallest change that helps.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct PlanError(pub String);
-
-impl Blame for PlanError {}
-
 impl PlanRequest<'_> {
     /// Finds the plan.
     ///
     /// # Errors
-    /// [`PlanError`].
-    pub fn plan(&self) -> Result<ServicesPlan, PlanError> {
+    /// [`Failure`].
+    pub fn plan(&self) -> Result<ServicesPlan, Failure> {
         let housekeeping = self.record.computer.housekeeping_cpus();
         let units = Units::of(self.profile, self.allowed.as_ref(), &housekeeping);
         let demand = Demand::of(self.record, &units, &self.node_bytes(&units), &self.bounds);
@@ -91,18 +84,18 @@ impl PlanRequest<'_> {
         Ok(plan)
     }
 
-    fn check_bounds(&self, units: &Units) -> Result<(), PlanError> {
+    fn check_bounds(&self, units: &Units) -> Result<(), Failure> {
         for recorded in &self.record.services {
             let service = &recorded.service;
             let Some(cpus) = self.bounds.get(&service.name) else { continue };
             let mut units = units.all.iter();
             if !units.any(|unit| unit.cpus.iter().all(|cpu| cpus.contains(*cpu))) {
-                return Err(PlanError(format!(
+                return unfit(format!(
                     "service '{}' has cpus = \"{}\" ({cpus}), but no whole core of these is for \
                      services, and sets consist of whole cores",
                     service.name,
                     service.cpus.as_deref().unwrap_or_default()
-                )));
+                ));
             }
         }
         Ok(())
@@ -216,11 +209,11 @@ pub(crate) fn caches(units: &Units) -> Vec<String> {
         .collect()
 }
 
-fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError {
+fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> Failure {
     let of_memory = Some(demand).filter(|demand| demand.asks_for_memory());
     of_memory.and_then(|demand| memory::smallest_change(demand, units, spans)).unwrap_or_else(
         || {
-            PlanError(format!(
+            Failure::input(format!(
                 "no division of {} keeps all limits: sets consist of whole cores, so least_cpus \
                  rounds up and most_cpus down; lower a least_cpus or raise a most_cpus by the size \
                  of a core",
@@ -231,10 +224,10 @@ fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError 
 }
 
 /// Finds impossible limits without a search.
-fn check(demand: &Demand, units: &Units) -> Result<(), PlanError> {
+fn check(demand: &Demand, units: &Units) -> Result<(), Failure> {
     if units.all.is_empty() {
         let why = "no CPUs are left for services: all are housekeeping CPUs or not allowed";
-        return Err(PlanError(why.to_owned()));
+        return unfit(why);
     }
     let cpus = units.cpu_count();
     let needed: u32 = demand.services.iter().map(|service| service.least_cpus).sum();
@@ -242,38 +235,38 @@ fn check(demand: &Demand, units: &Units) -> Result<(), PlanError> {
     if needed > cpus {
         let with_least = demand.services.iter().filter(|service| service.least_cpus > 0);
         let wishes = with_least.map(|one| format!("{} {}", one.name, one.least_cpus));
-        return Err(PlanError(format!(
+        return unfit(format!(
             "the services need at least {} ({}), but only {} can be used: lower least_cpus by {} \
              in total",
             counted(needed, "CPU"),
             joined(wishes, ", "),
             counted(cpus, "CPU"),
             needed - cpus
-        )));
+        ));
     }
     let alone = demand.services.iter().filter(|service| service.is_alone);
     let alone: Vec<&str> = alone.map(|service| service.name.as_str()).collect();
     let needed = alone.len() + usize::from(alone.len() < demand.services.len());
     let count = units.all.len();
     if needed > count {
-        return Err(PlanError(format!(
+        return unfit(format!(
             "exclusive CPUs for {} ({}) take {}, but there are {count}: let {} of them share \
              (share = true, quiet = false)",
             counted(alone.len(), "service"),
             alone.join(", "),
             counted(needed, "core"),
             needed - count
-        )));
+        ));
     }
     let unit_cpus = units.all.iter().map(|unit| unit.cpus.len()).min().unwrap_or(1);
     for service in &demand.services {
         if let Some(most) = service.most_cpus.filter(|most| (*most as usize) < unit_cpus) {
-            return Err(PlanError(format!(
+            return unfit(format!(
                 "service '{}' has most_cpus = {most}, but the smallest possible set is a core \
                  with {}: set most_cpus = {unit_cpus}",
                 service.name,
                 counted(unit_cpus, "CPU")
-            )));
+            ));
         }
     }
     Ok(())
