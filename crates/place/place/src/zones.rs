@@ -33,12 +33,10 @@ impl Zones {
         self.least.len() <= 1
     }
 
-    /// Items from `tasks` on are holes.
-    pub fn count(&self, item_at: &[u32], tasks: usize) -> Vec<u32> {
+    /// The number of these slots in each zone.
+    pub fn count(&self, slots: &[u32]) -> Vec<u32> {
         let mut count = vec![0; self.least.len()];
-        for (slot, item) in item_at.iter().enumerate() {
-            count[self.zone_of_slot[slot] as usize] += u32::from((*item as usize) < tasks);
-        }
+        slots.iter().for_each(|slot| count[self.zone_of_slot[*slot as usize] as usize] += 1);
         count
     }
 
