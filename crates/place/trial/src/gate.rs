@@ -19,7 +19,7 @@ pub mod history;
 pub mod report;
 pub mod session;
 
-pub use adapter::{Adapter, AdapterError};
+pub use adapter::Adapter;
 pub use file::{BenchmarksFile, PlannedBenchmark, ProgramVersion};
 pub use history::{HistoryEntry, Trend};
 pub use report::{BenchmarkResult, GateReport};

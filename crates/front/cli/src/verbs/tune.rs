@@ -197,13 +197,13 @@ choice! {
     /// A file with hosts that a launcher reads.
     HostsChoice for HostsWriter {
         /// mpirun --map-by seq --hostfile {hosts} of Open MPI.
-        Openmpi = openmpi::write,
+        Openmpi = openmpi,
         /// mpiexec -f {hosts} of MPICH.
-        Mpich = mpich::write,
+        Mpich = mpich,
         /// SLURM_HOSTFILE={hosts} of srun --distribution=arbitrary.
-        SlurmHostfile = slurm::write,
+        SlurmHostfile = slurm,
         /// mpirun --rankfile {hosts} of Open MPI 4, which pins ranks itself.
-        Rankfile = rankfile::write,
+        Rankfile = rankfile,
     }
 }
 

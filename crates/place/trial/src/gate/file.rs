@@ -143,21 +143,6 @@ pub struct PlannedBenchmark {
     pub fail_above_percent: Option<f64>,
 }
 
-/// Options that override the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overrides {
-    /// The base program.
-    pub base: Option<PathBuf>,
-    /// The head program.
-    pub head: Option<PathBuf>,
-    /// The limit of every benchmark, in percent.
-    pub fail_above_percent: Option<f64>,
-    /// The blocks of every benchmark.
-    pub runs: Option<usize>,
-    /// The time for the runs of each benchmark.
-    pub seconds: Option<Duration>,
-}
-
 impl BenchmarksFile {
     /// A file with only this command and metric. The default name is the command.
     pub fn of_command(
@@ -233,13 +218,14 @@ impl BenchmarksFile {
         Ok(())
     }
 
-    /// The benchmarks, ready to run, with this confidence of all claims together.
+    /// The benchmarks, ready to run, with this confidence of all claims together. The settings of
+    /// `overrides`, without benchmarks, come first.
     ///
     /// # Errors
     /// [`Failure`]: a command is incomplete, or a limit cannot be judged.
     pub fn planned(
         &self,
-        overrides: &Overrides,
+        overrides: &BenchmarksFile,
         confidence: f64,
     ) -> Result<Vec<PlannedBenchmark>, Failure> {
         let benchmarks = self.benchmarks.iter();
@@ -249,7 +235,7 @@ impl BenchmarksFile {
     fn plan(
         &self,
         benchmark: &Benchmark,
-        overrides: &Overrides,
+        overrides: &BenchmarksFile,
         confidence: f64,
     ) -> Result<PlannedBenchmark, Failure> {
         let name = benchmark.name.clone();
@@ -292,10 +278,12 @@ impl BenchmarksFile {
         })
     }
 
-    fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
-        let typed_s = typed.seconds.map(|time| time.as_secs_f64());
-        let choices =
-            [(typed.runs, typed_s), (benchmark.runs, benchmark.seconds), (self.runs, self.seconds)];
+    fn length(&self, benchmark: &Benchmark, typed: &BenchmarksFile, confidence: f64) -> Length {
+        let choices = [
+            (typed.runs, typed.seconds),
+            (benchmark.runs, benchmark.seconds),
+            (self.runs, self.seconds),
+        ];
         let said = choices.into_iter().find(|(runs, seconds)| runs.is_some() || seconds.is_some());
         let (runs, seconds) = said.unwrap_or_default();
         let warm_ups = benchmark.warmup.unwrap_or(1).into();
@@ -375,11 +363,11 @@ mod tests {
 
     fn refused(text: &str) -> String {
         let planned = BenchmarksFile::from_toml(text)
-            .and_then(|file| file.planned(&Overrides::default(), 0.95));
+            .and_then(|file| file.planned(&BenchmarksFile::default(), 0.95));
         planned.unwrap_err().to_string()
     }
 
-    fn planned(text: &str, overrides: &Overrides) -> Vec<PlannedBenchmark> {
+    fn planned(text: &str, overrides: &BenchmarksFile) -> Vec<PlannedBenchmark> {
         BenchmarksFile::from_toml(text).unwrap().planned(overrides, 0.95).unwrap()
     }
 
@@ -391,17 +379,17 @@ mod tests {
              [[benchmark]]\nname = \"other\"\nbase = \"a\"\nhead = \"b\"\nseconds = 2.5\n\
              fail_above_percent = 5\nmetric = \"regex:(1)\"\nbetter = \"higher\"\n"
         );
-        let two = planned(&text, &Overrides::default());
+        let two = planned(&text, &BenchmarksFile::default());
         assert_eq!(two[0].words[0], ["new/app", "parse", "two words"]);
         assert_eq!(two[0].words[1][0], "old/app");
         assert_eq!((two[0].fail_above_percent, two[1].fail_above_percent), (Some(3.0), Some(5.0)));
         assert_eq!((two[0].length.most_blocks, two[1].length.least_blocks), (20, 6));
         assert_eq!((two[0].better, two[1].better), (Some(Better::Lower), Some(Better::Higher)));
-        let typed = Overrides {
+        let typed = BenchmarksFile {
             base: Some("x".into()),
             fail_above_percent: Some(1.0),
             runs: Some(7),
-            ..Overrides::default()
+            ..BenchmarksFile::default()
         };
         let two = planned(&text, &typed);
         assert_eq!((&two[0].words[1][0], &two[0].words[0][0]), (&"x".into(), &"new/app".into()));
@@ -412,10 +400,10 @@ mod tests {
     fn command_line_alone_defines_benchmark() {
         let words = ["{binary}", "two words"].map(Into::into);
         let file = BenchmarksFile::of_command(None, &words, &Metric::Time, None, 0);
-        let none = file.planned(&Overrides::default(), 0.95).unwrap_err().to_string();
+        let none = file.planned(&BenchmarksFile::default(), 0.95).unwrap_err().to_string();
         assert!(none.contains("--head PROGRAM"), "{none}");
         let [base, head] = ["a b", "h"].map(|path| Some(path.into()));
-        let typed = Overrides { base, head, ..Overrides::default() };
+        let typed = BenchmarksFile { base, head, ..BenchmarksFile::default() };
         let planned = &file.planned(&typed, 0.95).unwrap()[0];
         assert_eq!(planned.words, [["h", "two words"], ["a b", "two words"]]);
         assert_eq!((planned.name.as_str(), planned.length.warm_ups), ("{binary} two words", 0));

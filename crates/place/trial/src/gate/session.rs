@@ -106,7 +106,7 @@ fn set_up(planned: &PlannedBenchmark, session: &Session<'_>) -> Result<(), Sessi
         Ok(None) => Err(SessionEnd::Stopped(counted(session.runs, "run"))),
         Err(error) => {
             let what = format!("the setup of benchmark '{}' failed", planned.name);
-            Err(SessionEnd::Benchmark(what, error))
+            Err(Failure::work_at(what)(error).into())
         }
     }
 }

@@ -3,7 +3,6 @@
 mod process;
 mod taken;
 
-use crate::gate::AdapterError;
 use crate::tune::disturbance::{Disturbance, DisturbanceWatch};
 use crate::tune::metric::Metric;
 use process::{FinishedRun, RunProcess};
@@ -96,9 +95,6 @@ pub enum TrialError {
     /// The system refused something that the run needs: a process, a counter, a file.
     #[error("{0}")]
     System(String, #[source] io::Error),
-    /// The report of a benchmark library gives no readings.
-    #[error(transparent)]
-    Report(#[from] AdapterError),
     /// A CPU was missing at some time: a cpuset or mask changed, or it went offline.
     #[error(
         "'{command}': the run is void, because its {} {}: {}",

@@ -9,7 +9,6 @@ use seatmap_console::{here, input, output};
 use seatmap_data::document::Failure;
 use seatmap_launch::share::SoleWork;
 use seatmap_report::gate;
-use seatmap_trial::gate::file::Overrides;
 use seatmap_trial::gate::session::GateRequest;
 use seatmap_trial::gate::{BenchmarksFile, HistoryEntry};
 
@@ -50,12 +49,13 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
             typed.warmup,
         ),
     };
-    let overrides = Overrides {
+    let overrides = BenchmarksFile {
         base: typed.base.clone(),
         head: typed.head.clone(),
         fail_above_percent: typed.fail_above,
         runs: typed.runs,
-        seconds: typed.seconds,
+        seconds: typed.seconds.map(|time| time.as_secs_f64()),
+        ..BenchmarksFile::default()
     };
     let planned = file.planned(&overrides, typed.randomness.confidence);
     let request = GateRequest {

@@ -13,7 +13,7 @@ use crate::tune::trial::Contestant;
 use crate::tune::tried_counts::TriedCounts;
 use crate::tune::tuned::{CandidateSeats, Entrant, Tuned};
 use crate::tune::varied::Varied;
-use crate::tune::winner::{self, NoPlan};
+use crate::tune::winner;
 use seatmap_data::document::Failure;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
@@ -280,7 +280,7 @@ impl<'a> RaceField<'a> {
         Ok(())
     }
 
-    pub fn winners_plan(&self, tuned: &Tuned) -> Result<Result<String, NoPlan>, Failure> {
+    pub fn winners_plan(&self, tuned: &Tuned) -> Result<Result<String, String>, Failure> {
         let provenance = &self.request.provenance;
         match (&self.seating, winner::safe(tuned)) {
             (_, Err(none)) => Ok(Err(none)),
