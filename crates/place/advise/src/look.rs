@@ -282,7 +282,7 @@ impl Running {
             quotas_unseen: quotas_unseen(&seating, has_ended),
             talk_unseen: self.unseen,
             device_wait_percent: self.devices.percent(),
-            requests_unseen: self.devices.may_have_missed_requests(),
+            requests_unseen: self.devices.is_kept,
             ..Evidence::default()
         };
         let reaped_percent = 100.0 * self.reaped_s / looked_s.max(1e-3);
@@ -296,7 +296,7 @@ impl Running {
         if demand.is_none() {
             evidence.unseen.push(UnseenFact::Waits);
         }
-        if self.devices.is_partial() {
+        if self.devices.is_partial {
             evidence.unseen.push(UnseenFact::DeviceWaits);
         }
         let demand = demand.unwrap_or_default();

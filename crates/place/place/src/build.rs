@@ -159,7 +159,7 @@ fn zones(
     if tasks > count {
         return too_few_groups(tasks, count);
     }
-    Ok(Zones::alike(groups, 0, 1))
+    Ok(Zones { zone_of_slot: groups, least: vec![0; count], most: vec![1; count] })
 }
 
 /// The number of groups 0, 1, 2...

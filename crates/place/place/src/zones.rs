@@ -1,7 +1,5 @@
 //! The fewest and the most tasks on groups of slots.
 
-use crate::build::count;
-
 /// Groups of slots with their fewest and most tasks.
 ///
 /// They express three constraints: at most one task per core, even numbers per PU (the mean rounded
@@ -20,12 +18,6 @@ impl Zones {
     /// One zone, without bounds.
     pub fn free(slots: usize) -> Self {
         Zones { zone_of_slot: vec![0; slots], least: vec![0], most: vec![slots as u32] }
-    }
-
-    /// Zones that each take between `least` and `most` tasks.
-    pub fn alike(zone_of_slot: Vec<u32>, least: u32, most: u32) -> Self {
-        let zones = count(&zone_of_slot);
-        Zones { zone_of_slot, least: vec![least; zones], most: vec![most; zones] }
     }
 
     /// Whether every assignment is allowed.

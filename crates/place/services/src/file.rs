@@ -95,10 +95,10 @@ pub struct Service {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_cpus: Option<u32>,
     /// The CPUs that its set must be within, as words or a list: `kind:efficiency`, `l3:0`, `0-7`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
     /// All CPUs, if a word of `cpus` distinguishes none of the machine; an error by default.
-    #[serde(default, rename = "or", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "or", skip_serializing_if = "Option::is_none")]
     pub if_alike: Option<IfAlike>,
     /// Whether the service may share its CPUs with other services.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]

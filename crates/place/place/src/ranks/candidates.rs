@@ -74,7 +74,7 @@ impl RankRequest<'_> {
             "a seat for each rank"
         );
         let costs = RoundTripJudge::new(self).costs(&node_of);
-        self.plan_of(name.to_owned(), node_of, cpus, costs)
+        RankPlan { costs, cpus_of_rank: cpus, ..self.plan(name.to_owned(), node_of) }
     }
 }
 

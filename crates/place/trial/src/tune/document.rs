@@ -39,7 +39,7 @@ pub struct SeatsUsed {
     /// The CPUs, as a list.
     pub cpus: String,
     /// The words that named them, if it was not by number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
     /// Remarks on the choice of seats, each a sentence.
     #[serde(default)]
