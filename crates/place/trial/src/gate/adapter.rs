@@ -8,6 +8,7 @@ mod go_test;
 mod google_benchmark;
 mod json_times;
 
+use crate::tune::program_race::placeholders::{holds, replaced};
 use crate::tune::{Contestant, TrialError};
 use seatmap_data::document::{json_problem, visible};
 use seatmap_data::statistics::median;
@@ -85,9 +86,9 @@ impl Adapter {
             // head.
             launcher.extend(["env".into(), joined("CRITERION_HOME=", folder)]);
         }
-        let words = &command.command;
-        let is_placed = words.iter().any(|word| word.to_string_lossy().contains(OUTPUT));
-        let mut words: Vec<OsString> = words.iter().map(|word| placed(word, &file)).collect();
+        let is_placed = holds(&command.command, OUTPUT);
+        let mut words =
+            replaced(&command.command, OUTPUT, &[file.clone().into()], &file.to_string_lossy());
         if !is_placed {
             words.extend(self.options(&file));
         }
@@ -159,19 +160,6 @@ fn joined(option: &str, value: &Path) -> OsString {
     let mut word = OsString::from(option);
     word.push(value);
     word
-}
-
-fn placed(word: &OsString, file: &Path) -> OsString {
-    let text = word.to_string_lossy();
-    match text.split_once(OUTPUT) {
-        None => word.clone(),
-        Some((before, after)) => {
-            let mut placed = OsString::from(before);
-            placed.push(file);
-            placed.push(after);
-            placed
-        }
-    }
 }
 
 fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, TrialError> {
