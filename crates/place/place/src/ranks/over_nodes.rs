@@ -116,11 +116,7 @@ fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) 
     let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
     let best = cheapest(&problem, lower_bound_ns, &request.limit, request.threads, request.seed);
     let node_of = problem.pus_of(&best.solution.slot_of);
-    RankPlan {
-        lower_bound_ns,
-        optimal: best.is_optimal,
-        ..request.plan(best.method, node_of)
-    }
+    RankPlan { lower_bound_ns, optimal: best.is_optimal, ..request.plan(best.method, node_of) }
 }
 
 fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<RankPlan, PlaceError> {
@@ -139,7 +135,6 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<RankPlan, PlaceEr
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
     let node_of = (0..ranks).map(|rank| problem.pu(best.solution.slot_of[rank / size]));
     Ok(request.plan(format!("blocks of {size}, {}", best.method), node_of.collect()))
-
 }
 
 fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem {

@@ -1,6 +1,6 @@
 //! Makes a plan from a record.
 
-use super::baselines::{self, PackingPolicy};
+use super::baselines::{self, NOW, WRITTEN};
 use super::bound::lower_bound;
 use super::cost::Pricing;
 use super::demand::Demand;
@@ -79,7 +79,7 @@ impl PlanRequest<'_> {
         let mut answer = answer.ok_or_else(|| nothing_fits(&demand, &units, &spans))?;
         answer.bound = answer.bound.max(general_bound);
         let mut plan = self.document(&pricing, &answer);
-        let judged = beside.map(|pools| baseline(&pricing, PackingPolicy::Written, &pools));
+        let judged = beside.map(|pools| baseline(&pricing, WRITTEN, &pools));
         plan.baselines.extend(judged);
         Ok(plan)
     }
@@ -114,10 +114,8 @@ impl PlanRequest<'_> {
         let cost = pricing.price(&pools);
         let services = self.planned(units, &pools);
         let baselines = self.baselines(pricing);
-        let now = baselines
-            .iter()
-            .find(|baseline| baseline.name == PackingPolicy::Now.word())
-            .or_else(|| baselines.first());
+        let now =
+            baselines.iter().find(|baseline| baseline.name == NOW).or_else(|| baselines.first());
         let saved = now.map_or(0.0, |now| now.cost_percent - cost.total());
         let worth = now.map_or(0.0, |now| (WORTH_SHARE * now.cost_percent).max(WORTH_PERCENT));
         ServicesPlan {
@@ -177,13 +175,12 @@ impl PlanRequest<'_> {
 
     fn baselines(&self, pricing: &Pricing) -> Vec<PackingBaseline> {
         let all = baselines::all(pricing, self.record).into_iter();
-        let known =
-            all.filter(|(policy, _)| *policy != PackingPolicy::Now || self.is_recorded_machine);
-        known.map(|(policy, pools)| baseline(pricing, policy, &pools)).collect()
+        let known = all.filter(|(name, _)| *name != NOW || self.is_recorded_machine);
+        known.map(|(name, pools)| baseline(pricing, name, &pools)).collect()
     }
 }
 
-fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &[Pool]) -> PackingBaseline {
+fn baseline(pricing: &Pricing, name: &str, pools: &[Pool]) -> PackingBaseline {
     let cost = pricing.price(pools);
     let mut cpus = vec![String::new(); pricing.demand.services.len()];
     for pool in pools {
@@ -191,7 +188,7 @@ fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &[Pool]) -> Packing
         super::places(pool.members).for_each(|at| cpus[at].clone_from(&list));
     }
     PackingBaseline {
-        name: policy.word().to_owned(),
+        name: name.to_owned(),
         cpus,
         cost,
         cost_percent: cost.total(),
