@@ -115,8 +115,8 @@ fn requests(pricing: &Pricing) -> Vec<(usize, f64)> {
     requests
 }
 
-/// The static policy of Kubernetes' kubelet: whole CPUs, packed, for each service that requests them,
-/// and one pool of the rest.
+/// The static policy of Kubernetes' kubelet: whole CPUs, packed, for each service that requests
+/// them, and one pool of the rest.
 fn kubelet(pricing: &Pricing) -> Vec<Pool> {
     let units = pricing.units;
     let mut free: BTreeSet<usize> = (0..units.all.len()).collect();

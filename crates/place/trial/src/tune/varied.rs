@@ -49,13 +49,11 @@ impl Varied {
             positions.push((*switch, position));
         }
         // The guardian must know the contents before the first switch is set.
-        let posted = Guardian::post(&mut command.command()?);
-        let mut guardian = posted.map_err(Failure::work_at(
-            "cannot start the guardian, which restores kernel settings",
-        ))?;
         let lines: String =
             positions.iter().map(|(switch, position)| line(*switch, position)).collect();
-        guardian.tell(&lines)?;
+        let guardian = posted(command, &lines).map_err(Failure::work_at(
+            "cannot start the guardian, which restores kernel settings",
+        ))?;
         Ok(Varied { root, positions, guardian: Some(guardian) })
     }
 
@@ -97,6 +95,12 @@ impl Drop for Varied {
             guardian.end();
         }
     }
+}
+
+fn posted(command: &GuardianCommand, lines: &str) -> io::Result<Guardian> {
+    let mut guardian = Guardian::post(&mut command.command()?)?;
+    guardian.tell(lines)?;
+    Ok(guardian)
 }
 
 fn line(switch: Switch, position: &SwitchState) -> String {

@@ -74,3 +74,44 @@ pub fn rankfile(plan: &RankPlan) -> String {
 pub(crate) fn sample() -> crate::ranks::RankPlan {
     crate::ranks::RankPlan::from_json(include_str!("sample.json")).unwrap()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mpich_host_file_merges_consecutive_ranks() {
+        insta::assert_snapshot!(mpich(&sample()), @r"
+        # mpiexec -f THIS -n RANKS -bind-to none seatmap run --plan PLAN -- PROGRAM...
+        n2:2
+        n0:2
+        ");
+    }
+
+    #[test]
+    fn openmpi_hostfile_has_one_line_per_rank() {
+        insta::assert_snapshot!(openmpi(&sample()), @r"
+        # mpirun --map-by seq --bind-to none --hostfile THIS seatmap run --plan PLAN -- PROGRAM...
+        n2
+        n2
+        n0
+        n0
+        ");
+    }
+
+    #[test]
+    fn rankfile_lists_node_and_cpus_per_rank() {
+        insta::assert_snapshot!(rankfile(&sample()), @r"
+        # mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile THIS PROGRAM...
+        rank 0=n2 slot=0,1
+        rank 1=n2 slot=2,3
+        rank 2=n0 slot=2,3
+        rank 3=n0 slot=0,1
+        ");
+    }
+
+    #[test]
+    fn slurm_hostfile_has_one_line_per_rank() {
+        assert_eq!(slurm(&sample()), "n2\nn2\nn0\nn0\n");
+    }
+}
