@@ -122,6 +122,8 @@ impl CellError {
     }
 }
 
+seatmap_data::into_failure!(CellError);
+
 impl Blame for CellError {
     fn is_input(&self) -> bool {
         use CellError::{NameTaken, NoSuchCell, NotOnline, NothingLeft, Taken, TooMany};

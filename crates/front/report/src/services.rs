@@ -11,7 +11,7 @@ use seatmap_os::cpu_list::named;
 use seatmap_services::apply::{AppliedPlan, ApplyResult};
 use seatmap_services::drift::{DriftReport, ServiceDrift};
 use seatmap_services::import::{ImportRemark, ImportedSeats};
-use seatmap_services::plan::baselines::PackingPolicy;
+use seatmap_services::plan::baselines::TOGETHER;
 use seatmap_services::plan::cost::CostTerms;
 use seatmap_services::plan::document::{PackingBaseline, PlanVerdict};
 use seatmap_services::plan::replay::Lateness;
@@ -208,11 +208,7 @@ fn other_verdict(plan: &ServicesPlan, own: Lateness, before: &PackingBaseline) -
 }
 
 fn way_of(before: &PackingBaseline) -> &str {
-    if before.name == PackingPolicy::Together.word() {
-        "with everything shared"
-    } else {
-        &before.name
-    }
+    if before.name == TOGETHER { "with everything shared" } else { &before.name }
 }
 
 /// The time lost in each second that a service needs. It may exceed that second, so a percentage

@@ -12,7 +12,7 @@
 //! | [`left_aligned`], [`right_aligned`] | cells of tables, of any width |
 //! | [`DocumentError`], [`Checked`], [`inconsistent`] | why a document was refused |
 //! | [`with_causes`] | an error and its causes on one line |
-//! | [`Blame`] | whether the input or the work caused an error |
+//! | [`Blame`], [`Failure`], [`unfit`] | whether the input or the work caused an error |
 //! | [`parser_message`] | a parser's message on one line, with control characters escaped |
 //! | [`json_problem`] | the mistake in one line of a document |
 //! | [`printed_number`] | a number as programs print it |
@@ -38,7 +38,7 @@ mod position;
 #[cfg(feature = "schema")]
 pub use crate::tests::schema;
 pub use aligned::{left_aligned, right_aligned};
-pub use blame::Blame;
+pub use blame::{Blame, Failure, unfit};
 pub use bounded::{MOST_TEXT_BYTES, Outline, from_json, too_long};
 pub use causes::with_causes;
 pub(crate) use error::plain_text;

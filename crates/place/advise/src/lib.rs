@@ -17,13 +17,11 @@
 //! | [`conclusion`] | the verdict from the evidence |
 //! | [`commands`] | the command to paste, and the one that undoes it |
 //! | [`advice`] | the `seatmap-advice/1` format |
-//! | [`error`] | why there is no advice |
 #![deny(missing_docs)]
 
 pub mod advice;
 pub mod commands;
 pub mod conclusion;
-pub mod error;
 pub mod evidence;
 pub mod gain;
 pub mod look;
@@ -35,7 +33,6 @@ pub mod work;
 
 pub use advice::Advice;
 pub use conclusion::{AdviceVerdict, Conclusion, Reason};
-pub use error::AdviseError;
 pub use evidence::Evidence;
 pub use request::{AdviceProgress, AdviceRequest, AdviceRun};
 pub use scope::Scope;

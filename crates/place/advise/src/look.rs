@@ -8,11 +8,10 @@ mod faults;
 mod neighbours;
 mod waits;
 
-use crate::AdviseError;
 use crate::evidence::{BUSY_PERCENT, BusyThread, Client, Evidence, ProgramTalk, UnseenFact};
 use crate::scope::Scope;
 use devices::DeviceWaits;
-use seatmap_data::document::shell_escaped;
+use seatmap_data::document::{Failure, shell_escaped};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::statistics::greatest;
 use seatmap_data::statistics::words::{counted, joined};
@@ -75,16 +74,20 @@ pub struct ProgramEvidence {
 /// Looks at a running program or a new command for this time.
 ///
 /// # Errors
-/// [`AdviseError`]: the program does not exist, or the command did not start.
+/// [`Failure`]: the program does not exist, or the command did not start.
 pub fn look(
     scope: &Scope,
     time: Duration,
     topology: &Topology,
     stop: &dyn Fn() -> bool,
-) -> Result<ProgramEvidence, AdviseError> {
+) -> Result<ProgramEvidence, Failure> {
     let mut running = Running::begin(scope)?;
     running.pass(time, stop)?;
     running.end(scope, topology)
+}
+
+pub(crate) fn interrupted() -> Failure {
+    Failure::work("interrupted: the program's CPUs are as before")
 }
 
 struct Running {
@@ -110,7 +113,7 @@ struct Running {
 }
 
 impl Running {
-    fn begin(scope: &Scope) -> Result<Self, AdviseError> {
+    fn begin(scope: &Scope) -> Result<Self, Failure> {
         let watcher = match scope {
             Scope::Running(choice) => Some(Watcher::begin(choice, &options())?),
             Scope::Command(_) => None,
@@ -154,10 +157,10 @@ impl Running {
         })
     }
 
-    fn pass(&mut self, time: Duration, stop: &dyn Fn() -> bool) -> Result<(), AdviseError> {
+    fn pass(&mut self, time: Duration, stop: &dyn Fn() -> bool) -> Result<(), Failure> {
         while self.begun.elapsed() < time && !self.has_ended {
             if stop() {
-                return Err(AdviseError::Interrupted);
+                return Err(interrupted());
             }
             match &mut self.session {
                 Some(session) => {
@@ -235,7 +238,7 @@ impl Running {
         Tid::try_from(observed.or(self.unobserved.as_ref())?.id()).ok()
     }
 
-    fn end(mut self, scope: &Scope, topology: &Topology) -> Result<ProgramEvidence, AdviseError> {
+    fn end(mut self, scope: &Scope, topology: &Topology) -> Result<ProgramEvidence, Failure> {
         let threads = self.threads();
         self.waits.read(threads.iter().map(|(_, tid)| *tid));
         let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
@@ -279,7 +282,7 @@ impl Running {
             quotas_unseen: quotas_unseen(&seating, has_ended),
             talk_unseen: self.unseen,
             device_wait_percent: self.devices.percent(),
-            requests_unseen: self.devices.may_have_missed_requests(),
+            requests_unseen: self.devices.is_kept,
             ..Evidence::default()
         };
         let reaped_percent = 100.0 * self.reaped_s / looked_s.max(1e-3);
@@ -293,7 +296,7 @@ impl Running {
         if demand.is_none() {
             evidence.unseen.push(UnseenFact::Waits);
         }
-        if self.devices.is_partial() {
+        if self.devices.is_partial {
             evidence.unseen.push(UnseenFact::DeviceWaits);
         }
         let demand = demand.unwrap_or_default();

@@ -1,5 +1,6 @@
 //! From the look to the advice.
 
+use crate::Advice;
 use crate::conclusion::{Reason, at_first_sight};
 use crate::evidence::{Evidence, NoTrial};
 use crate::gain::MostGain;
@@ -8,9 +9,9 @@ use crate::memory::MemoryThreads;
 use crate::scope::Scope;
 use crate::trial::SeatTrial;
 use crate::work::WorkMeter;
-use crate::{Advice, AdviseError};
+use seatmap_data::document::Failure;
 use seatmap_data::machine::{Profile, Topology};
-use seatmap_observe::{Observation, ObserveError, command};
+use seatmap_observe::{Observation, command};
 use seatmap_os::guardian::{Guardian, GuardianCommand};
 use seatmap_os::{CpuSet, Tid, rights};
 use seatmap_trial::live::WorkMetric;
@@ -29,6 +30,7 @@ pub const TRIAL: Duration = Duration::from_secs(16);
 /// The time of a trial that proves an advice.
 pub const PROOF: Duration = Duration::from_secs(60);
 
+const UNPLACED: &str = "cannot compute a placement";
 /// The time of the second look, at the program with its partners.
 const LOOK_TOGETHER: Duration = Duration::from_secs(3);
 
@@ -105,12 +107,12 @@ impl AdviceRequest {
     /// Looks, tries seats if they could matter, and concludes. Restores all changes.
     ///
     /// # Errors
-    /// [`AdviseError`].
+    /// [`Failure`].
     pub fn run(
         mut self,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(AdviceProgress),
-    ) -> Result<AdviceRun, AdviseError> {
+    ) -> Result<AdviceRun, Failure> {
         tell(AdviceProgress::Looking);
         let mut examined = self.examine(&self.scope, LOOK, stop)?;
         if let Some(pids) = with_partners(&mut examined.evidence) {
@@ -146,7 +148,7 @@ impl AdviceRequest {
         scope: &Scope,
         time: Duration,
         stop: &dyn Fn() -> bool,
-    ) -> Result<ProgramEvidence, AdviseError> {
+    ) -> Result<ProgramEvidence, Failure> {
         let mut program = look(scope, time, &self.topology, stop)?;
         let evidence = &mut program.evidence;
         evidence.is_elsewhere = matches!(self.distances, AdviceDistances::Elsewhere(_));
@@ -156,7 +158,8 @@ impl AdviceRequest {
             let is_known = !evidence.is_elsewhere && evidence.cpu_count > 0;
             let cpus = CpuSet::of_list(&evidence.cpus).filter(|_| is_known);
             let cpus = cpus.map(|cpus| cpus.iter().collect());
-            evidence.most_gain = MostGain::of(profile, &pattern, cpus)?;
+            let most_gain = MostGain::of(profile, &pattern, cpus);
+            evidence.most_gain = most_gain.map_err(Failure::work_at(UNPLACED))?;
         }
         Ok(program)
     }
@@ -168,11 +171,11 @@ impl AdviceRequest {
         first: ProgramEvidence,
         pids: Vec<Tid>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<ProgramEvidence, AdviseError> {
+    ) -> Result<ProgramEvidence, Failure> {
         let choice = ProcessChoice::Processes { pids, with_children: true };
         let both = match self.examine(&Scope::Running(choice), LOOK_TOGETHER, stop) {
             Ok(both) => both,
-            Err(AdviseError::Interrupted) => return Err(AdviseError::Interrupted),
+            Err(error) if stop() => return Err(error),
             Err(_) => return Ok(first),
         };
         if at_first_sight(&both.evidence).is_some() {
@@ -210,7 +213,7 @@ impl AdviceRequest {
         seen: &Observation,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(AdviceProgress),
-    ) -> Result<(), AdviseError> {
+    ) -> Result<(), Failure> {
         evidence.no_trial = no_trial(evidence);
         if evidence.no_trial.is_some() {
             return Ok(());
@@ -219,7 +222,7 @@ impl AdviceRequest {
         let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
         let topology = &self.topology;
         let ground = Ground { topology, profile, allowed: &cpus, soft: false };
-        let candidates = ground.candidates(&pattern)?;
+        let candidates = ground.candidates(&pattern).map_err(Failure::work_at(UNPLACED))?;
         if candidates.is_empty() {
             evidence.no_trial = Some(NoTrial::NoSeats);
             return Ok(());
@@ -227,15 +230,9 @@ impl AdviceRequest {
         let mut pids = evidence.pids.clone();
         // The bytes of the local clients are part of the program's work.
         pids.extend(evidence.frequent_clients().iter().map(|client| client.pid));
-        let work = match WorkMeter::begin(&pids, self.metric.take(), stop) {
-            // Without observation, bytes cannot be counted.
-            Err(AdviseError::Observe(
-                ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. },
-            )) => {
-                evidence.no_trial = Some(NoTrial::NoWork);
-                return Ok(());
-            }
-            work => work?,
+        let Some(work) = WorkMeter::begin(&pids, self.metric.take(), stop)? else {
+            evidence.no_trial = Some(NoTrial::NoWork);
+            return Ok(());
         };
         // The guardian must run before the first mask changes.
         let guardian = Guardian::post(&mut self.guardian.command()?)?;

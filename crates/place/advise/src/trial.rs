@@ -8,11 +8,12 @@
 mod judge;
 mod result;
 
-use crate::AdviseError;
 use crate::evidence::NoTrial;
+use crate::look::interrupted;
 use crate::work::WorkMeter;
 use judge::{OtherUse, Period, Round, has_work, judge, judge_again};
 pub use result::{RateDifference, TrialResult, TriedSeats};
+use seatmap_data::document::Failure;
 use seatmap_data::invariant;
 use seatmap_data::statistics::trial::Schedule;
 use seatmap_observe::ObservationEnd;
@@ -54,7 +55,7 @@ const ROUNDS_WITHOUT_WORK: usize = 2;
 const MOST_OF_TIME: f64 = 1.3;
 
 /// The result, or why the work could not be read from the start.
-type TrialEnd = Result<Result<TrialResult, NoTrial>, AdviseError>;
+type TrialEnd = Result<Result<TrialResult, NoTrial>, Failure>;
 
 /// A trial of seats on a program.
 pub struct SeatTrial<'a> {
@@ -90,10 +91,10 @@ struct Course {
 enum Cut {
     /// The program ended.
     Ended,
-    Failed(AdviseError),
+    Failed(Failure),
 }
 
-impl<E: Into<AdviseError>> From<E> for Cut {
+impl<E: Into<Failure>> From<E> for Cut {
     fn from(error: E) -> Self {
         Cut::Failed(error.into())
     }
@@ -104,7 +105,7 @@ impl SeatTrial<'_> {
     /// meanwhile, except those in [`LeftChanged`].
     ///
     /// # Errors
-    /// [`AdviseError`]: the program could not be observed, the guardian has exited, or the user
+    /// [`Failure`]: the program could not be observed, the guardian has exited, or the user
     /// stopped the trial.
     pub fn run(mut self) -> (TrialEnd, LeftChanged) {
         let played = self.play();
@@ -151,7 +152,7 @@ impl SeatTrial<'_> {
     }
 
     /// Plays rounds with these arms until the program ends, or no round shows any work.
-    fn rounds(&mut self, arms: &[usize], course: &mut Course) -> Result<Vec<Round>, AdviseError> {
+    fn rounds(&mut self, arms: &[usize], course: &mut Course) -> Result<Vec<Round>, Failure> {
         let mut complete: Vec<Round> = Vec::new();
         while complete.len() < course.rounds && self.work.session.elapsed() < course.limit {
             let mut periods = vec![None; arms.len()];
@@ -176,7 +177,7 @@ impl SeatTrial<'_> {
         Ok(complete)
     }
 
-    fn seat(&mut self, arm: usize) -> Result<usize, AdviseError> {
+    fn seat(&mut self, arm: usize) -> Result<usize, Failure> {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
             self.masks.free();
             return Ok(0);
@@ -226,7 +227,7 @@ impl SeatTrial<'_> {
             match end {
                 ObservationEnd::Time => {}
                 ObservationEnd::Program => return Err(Cut::Ended),
-                ObservationEnd::Stopped => return Err(AdviseError::Interrupted.into()),
+                ObservationEnd::Stopped => return Err(interrupted().into()),
             }
         }
         Ok(())

@@ -10,7 +10,7 @@
 //! time. So a gain needs both: `bench/advise/shared` compares them with counters of real work. Both
 //! are read from `/proc`, because counting every message slows the program.
 
-use crate::AdviseError;
+use seatmap_data::document::Failure;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
 use seatmap_os::Tid;
 use seatmap_trial::live::WorkMetric;
@@ -67,31 +67,24 @@ pub struct PeriodWork {
 
 impl WorkMeter {
     /// Measures the user's metric, or the bytes that these processes exchange, or their switches if
-    /// they exchange few.
+    /// they exchange few. `None` if these cannot be observed here.
     ///
     /// # Errors
-    /// [`AdviseError`]: the metric is unavailable, or the program cannot be observed.
+    /// [`Failure`]: the metric is unavailable, or the program cannot be observed.
     pub fn begin(
         pids: &[Tid],
         metric: Option<WorkMetric>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Self, AdviseError> {
+    ) -> Result<Option<Self>, Failure> {
         let measure = if metric.is_some() { Measure::Metric } else { Measure::Bytes };
         let reader = metric.map(|metric| reader_of(Some(metric))).transpose()?;
         let subject = Subject::Survivors(pids.to_vec());
         // Even without bytes, new threads must be observed.
-        let mut session = match ObservationSession::begin(
-            Some(Method::Sockets),
-            TracingMechanism::Best,
-            &subject,
-        ) {
-            Err(ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. })
-                if reader.is_some() =>
-            {
-                ObservationSession::begin(None, TracingMechanism::Best, &subject)?
-            }
-            session => session?,
-        };
+        let mut session = observed(Some(Method::Sockets), &subject)?;
+        if session.is_none() && reader.is_some() {
+            session = observed(None, &subject)?;
+        }
+        let Some(mut session) = session else { return Ok(None) };
         if measure == Measure::Bytes {
             session.watch(Some(FIRST_LOOK), stop)?;
         }
@@ -109,7 +102,7 @@ impl WorkMeter {
             meter.reader = Some(reader_of(None)?);
             meter.session.pause(true)?;
         }
-        Ok(meter)
+        Ok(Some(meter))
     }
 
     /// The unit of the work.
@@ -132,8 +125,8 @@ impl WorkMeter {
     /// and could favour some seats.
     ///
     /// # Errors
-    /// [`AdviseError`]: the kernel refused.
-    pub fn stop_observing(&mut self) -> Result<(), AdviseError> {
+    /// [`Failure`]: the kernel refused.
+    pub fn stop_observing(&mut self) -> Result<(), Failure> {
         let now = self.total();
         let passed_bytes = now.passed_bytes - self.first.passed_bytes;
         let is_counted = passed_bytes >= PASSED_SHARE * (now.bytes - self.first.bytes);
@@ -190,6 +183,17 @@ impl WorkMeter {
     }
 }
 
-fn reader_of(metric: Option<WorkMetric>) -> Result<MetricReader, AdviseError> {
-    MetricReader::new(metric, false).map_err(AdviseError::Metric)
+/// `None` if this user or kernel cannot observe the program.
+fn observed(
+    method: Option<Method>,
+    subject: &Subject,
+) -> Result<Option<ObservationSession>, Failure> {
+    match ObservationSession::begin(method, TracingMechanism::Best, subject) {
+        Err(ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. }) => Ok(None),
+        session => Ok(Some(session?)),
+    }
+}
+
+fn reader_of(metric: Option<WorkMetric>) -> Result<MetricReader, Failure> {
+    MetricReader::new(metric, false).map_err(Failure::input)
 }

@@ -3,7 +3,9 @@
 use crate::key::minimum;
 use crate::sections::sections;
 use crate::time::TimeModel;
-use crate::{Level, Links, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
+use crate::{
+    Level, Links, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones, too_few_groups, unfit,
+};
 use seatmap_data::machine::{Profile, Square};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::words::counted;
@@ -71,12 +73,12 @@ fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     // All PUs have as many slots as the fullest needs; zones keep them even.
     let copies = shares.most.iter().max().map_or(1, |most| *most as usize);
     if n * copies > MOST_SLOTS {
-        return Err(PlaceError::Unfit(format!(
+        return unfit(format!(
             "{} on {}: this search handles at most {}; gather tasks first",
             counted(tasks, "task"),
             counted(n, "PU"),
             counted(MOST_SLOTS, "place")
-        )));
+        ));
     }
     let nearest = minimum(pus.distance_ns.pairs().map(|(_, _, ns)| ns));
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
@@ -155,9 +157,9 @@ fn zones(
     let groups = groups(level, request.profile, pus)?;
     let count = count(&groups);
     if tasks > count {
-        return Err(PlaceError::TooFewGroups { tasks, groups: count });
+        return too_few_groups(tasks, count);
     }
-    Ok(Zones::alike(groups, 0, 1))
+    Ok(Zones { zone_of_slot: groups, least: vec![0; count], most: vec![1; count] })
 }
 
 /// The number of groups 0, 1, 2...
@@ -167,7 +169,10 @@ pub fn count(groups: &[u32]) -> usize {
 
 /// SMT siblings known only by distance count as one core.
 pub fn groups(level: Level, profile: &Profile, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
-    level.groups(&profile.topology, &pus.os).ok_or(PlaceError::UnknownLevel(level.name()))
+    level.groups(&profile.topology, &pus.os).ok_or_else(|| {
+        let name = level.name();
+        PlaceError::Unfit(format!("the topology does not say which PUs share one {name}"))
+    })
 }
 
 fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), PlaceError> {
@@ -178,7 +183,7 @@ fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), P
             PlaceError::Unfit(what)
         })?;
         if fixed.is_some() {
-            return Err(PlaceError::FixedTwice(*task));
+            return unfit(format!("task {task} is fixed twice"));
         }
         let pu = pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))? as u32;
         let slot = (0..problem.slots() as u32)

@@ -3,7 +3,7 @@
 use crate::build::PlaceGround;
 use crate::key::FloatKey;
 use crate::pus::Predictions;
-use crate::{PlaceError, PlaceMethod, PlaceRequest, Traffic};
+use crate::{PlaceError, PlaceMethod, PlaceRequest, Traffic, unfit};
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Channel;
 use std::cmp::Reverse;
@@ -70,11 +70,11 @@ pub fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     // Measuring helps only if the profile is a measurement without homes.
     let were_tried = model.is_some_and(|model| model.lines.is_some());
     let is_measurable = profile.origin.kind == OriginKind::Measured && !were_tried;
-    Err(PlaceError::Unfit(format!(
+    unfit(format!(
         "the profile of {} does not distinguish homes of lines; place without homes{}",
         profile.name,
         if is_measurable { ", or measure them with 'seatmap measure --homes 64'" } else { "" }
-    )))
+    ))
 }
 
 pub fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {

@@ -1,9 +1,9 @@
 //! `GetCore`: threads next to the home of their line.
 
-use crate::PlaceError;
 use crate::build::PlaceGround;
 use crate::channels::{heaviest_first, homes};
 use crate::key::FloatKey;
+use crate::{PlaceError, no_distances};
 
 /// Puts both threads of each channel on the free PUs nearest to its line's home (Algorithm 4 of Liu
 /// et al. 2015).
@@ -14,7 +14,7 @@ pub fn get_core(ground: &PlaceGround) -> Result<Vec<u32>, PlaceError> {
     let homes = homes(request)?;
     let (known, model) = match (&request.profile.core_distance, &request.profile.home_model) {
         (Some(known), Some(model)) => (known, model),
-        _ => return Err(PlaceError::NoDistances(request.profile.name.clone())),
+        _ => return Err(no_distances(request.profile)),
     };
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
     let mut free: Vec<bool> =

@@ -14,7 +14,7 @@ pub struct ItemSlots<'a> {
 impl<'a> ItemSlots<'a> {
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>) -> Self {
         let item_at = inverse(&slot_of);
-        let in_zone = problem.zones.count(&item_at, problem.tasks());
+        let in_zone = problem.zones.count(&slot_of[..problem.tasks()]);
         ItemSlots { problem, slot_of, item_at, in_zone }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::build::count;
 use crate::key::FloatKey;
-use crate::{Level, PlaceError, PlaceRequest};
+use crate::{Level, PlaceError, PlaceRequest, no_distances, unfit};
 use seatmap_data::machine::CoreKind;
 use seatmap_data::statistics::words::counted;
 use std::cmp::Reverse;
@@ -27,7 +27,7 @@ impl PlaceRequest<'_> {
                 format!("the topology of {machine} does not distinguish kinds of CPUs")
             };
             let word = kind.word();
-            return Err(PlaceError::Unfit(format!("--kind {word}: {why}; leave --kind out")));
+            return unfit(format!("--kind {word}: {why}; leave --kind out"));
         }
         self.use_only(chosen, || format!("a CPU of kind {}", kind.word()))
     }
@@ -47,13 +47,13 @@ impl PlaceRequest<'_> {
             Some((group.clone(), by_core))
         });
         let Some((chosen, has_cores)) = fitting.next() else {
-            return Err(PlaceError::Unfit(format!(
+            return unfit(format!(
                 "{} do not fit on equal seats: {} has at most {}; use fewer tasks, or leave \
                  --equal-kind out",
                 counted(tasks, "task"),
                 self.profile.name,
                 counted(groups.iter().map(Vec::len).max().unwrap_or(0), "equal usable CPU")
-            )));
+            ));
         };
         self.use_only(chosen, || "one of the equal CPUs".to_owned())?;
         Ok(has_cores)
@@ -87,18 +87,14 @@ impl PlaceRequest<'_> {
         what: impl FnOnce() -> String,
     ) -> Result<(), PlaceError> {
         if let Some((task, os)) = self.fixed.iter().find(|(_, os)| !chosen.contains(os)) {
-            return Err(PlaceError::Unfit(format!(
-                "task {task} is fixed on CPU {os}, which is not {}",
-                what()
-            )));
+            return unfit(format!("task {task} is fixed on CPU {os}, which is not {}", what()));
         }
         self.cpus = Some(chosen);
         Ok(())
     }
 
     fn allowed_in_order(&self) -> Result<Vec<u32>, PlaceError> {
-        let mut all =
-            self.allowed().ok_or_else(|| PlaceError::NoDistances(self.profile.name.clone()))?;
+        let mut all = self.allowed().ok_or_else(|| no_distances(self.profile))?;
         if self.cpus.is_none() {
             all.sort_unstable();
         }

@@ -93,6 +93,7 @@ pub use seatmap_data::pattern;
 
 pub use answer::PlacementResult;
 pub use error::PlaceError;
+pub(crate) use error::{no_distances, too_few_groups, unfit};
 pub use links::Links;
 pub use plain::PlainSettings;
 pub use problem::Problem;

@@ -12,7 +12,7 @@ use crate::seed::lawful;
 use crate::solve::{Cheapest, ROUNDED, cheapest, cheapest_by, cheapest_of};
 use crate::time::{self, TimeModel};
 use crate::trial::{TrialJudge, Trials};
-use crate::{PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem};
+use crate::{PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem, unfit};
 use seatmap_data::plan::{Agreement, Baselines, Objective};
 use seatmap_data::statistics::correlation::spearman;
 use seatmap_data::statistics::words::counted;
@@ -34,7 +34,9 @@ impl PlaceRequest<'_> {
     pub fn place(&self) -> Result<PlacementResult, PlaceError> {
         let is_timed = self.objective == Objective::Time;
         if is_timed && self.method != PlaceMethod::Auto {
-            return Err(PlaceError::TimeByDistance);
+            return unfit(
+                "this method chooses by distances alone; --objective time needs --method auto",
+            );
         }
         let ground = PlaceGround::of(self)?;
         let PlaceGround { problem, links, .. } = &ground;
@@ -43,10 +45,13 @@ impl PlaceRequest<'_> {
             (Some(model), _) => time::bound(model),
             (_, Objective::Distance) => lower_bound(problem, &self.limit.part(BOUND_PART)),
             (_, Objective::Congestion) if links.is_empty() => {
-                return Err(PlaceError::NoLinks(self.profile.name.clone()));
+                return unfit(format!(
+                    "{} has no groups of PUs with a shared link; use --objective distance",
+                    self.profile.name
+                ));
             }
             (_, Objective::Congestion) => link_bound(problem, links, &self.limit.part(BOUND_PART)),
-            _ => return Err(PlaceError::NeedsRuns),
+            _ => return unfit("this objective needs a machine that runs the program"),
         };
         let cost = |pu_of: &[usize]| match &model {
             Some(model) => model.cost(pu_of),
@@ -91,15 +96,17 @@ impl PlaceRequest<'_> {
     /// [`PlaceError`]: the request cannot be met, or a run failed.
     pub fn place_by(&self, judge: TrialJudge) -> Result<PlacementResult, PlaceError> {
         if self.method == PlaceMethod::GetCore {
-            return Err(PlaceError::GetCoreByRuns);
+            return unfit(
+                "GetCore chooses by homes alone, and runs cannot judge it; use another method",
+            );
         }
         let pus = self.pus()?;
         if self.pattern.tasks > pus.os.len() {
-            return Err(PlaceError::Unfit(format!(
+            return unfit(format!(
                 "{} on {}: a run needs a PU for each task",
                 counted(self.pattern.tasks, "task"),
                 counted(pus.os.len(), "PU")
-            )));
+            ));
         }
         let ground = PlaceGround::on(self, pus)?;
         let os = &ground.pus.os;
@@ -115,7 +122,7 @@ impl PlaceRequest<'_> {
             time_ns
         });
         if let Some(error) = failure.into_inner() {
-            return Err(PlaceError::Run(error));
+            return unfit(error);
         }
         let by_distance =
             portfolio(&searched, &self.limit.part(DISTANCE_PART), self.seed).solution.slot_of;

@@ -13,7 +13,7 @@ impl PlaceGround<'_> {
     /// pattern's `cache_bytes`, or else its loads.
     ///
     /// # Errors
-    /// [`PlaceError::NoCacheSizes`]: the sizes of L3 caches are unknown.
+    /// [`PlaceError`]: the sizes of L3 caches are unknown.
     pub fn in_big_caches(
         &self,
         pu_of: Vec<usize>,
@@ -58,7 +58,12 @@ impl PlaceGround<'_> {
             .iter()
             .map(|os| Some(profile.topology.pu(*os)?.l3_bytes? as f64))
             .collect::<Option<_>>();
-        known.ok_or_else(|| PlaceError::NoCacheSizes(profile.name.clone()))
+        known.ok_or_else(|| {
+            PlaceError::Unfit(format!(
+                "the L3 cache sizes of {} are unknown; leave --prefer big-cache out",
+                profile.name
+            ))
+        })
     }
 
     fn dies(&self) -> Vec<Vec<usize>> {

@@ -1,7 +1,7 @@
 //! The usable PUs.
 
-use crate::PlaceError;
 use crate::key::FloatKey;
+use crate::{PlaceError, no_distances};
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::machine::topology::place_of;
 use seatmap_data::machine::{HomeModel, Matrix, Profile};
@@ -25,10 +25,7 @@ impl Pus {
     /// # Errors
     /// The profile has no distances, or none for these PUs.
     pub fn new(profile: &Profile, cpus: Option<&[u32]>, homes: bool) -> Result<Self, PlaceError> {
-        let known = profile
-            .core_distance
-            .as_ref()
-            .ok_or_else(|| PlaceError::NoDistances(profile.name.clone()))?;
+        let known = profile.core_distance.as_ref().ok_or_else(|| no_distances(profile))?;
         let mut os = cpus.map_or_else(|| known.pus.clone(), <[u32]>::to_vec);
         if cpus.is_none() {
             os.sort_unstable();
@@ -46,7 +43,7 @@ impl Pus {
                 .map_or(known.median_ns[(rows[i], rows[j])], |(_, ns)| ns)
         });
         if os.is_empty() {
-            return Err(PlaceError::NoDistances(profile.name.clone()));
+            return Err(no_distances(profile));
         }
         // NaN fails this test too.
         let other = distance_ns

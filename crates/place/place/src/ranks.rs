@@ -5,7 +5,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`nodes`] | the cluster as places for ranks |
-//! | [`request`], [`error`] | the request, and errors |
+//! | [`request`] | the request |
 //! | [`over_nodes`], [`inside`] | ranks onto nodes, and onto CPUs |
 //! | [`orders`] | the orders of launchers, and random |
 //! | [`plan`] | the plan file |
@@ -13,7 +13,6 @@
 //! | [`export`] | the plan in the formats of launchers |
 
 pub mod candidates;
-pub mod error;
 pub mod export;
 pub mod inside;
 pub mod nodes;
@@ -23,7 +22,6 @@ pub mod plan;
 pub mod request;
 
 pub use candidates::RankCandidate;
-pub use error::RanksError;
 pub use nodes::{ClusterNodes, RankNode};
 pub use plan::{NamedOrder, OrderCosts, RankPlan};
 pub use request::{RankRequest, RankWishes};

@@ -1,7 +1,7 @@
 //! Divides tasks over chips or sections first, then over PUs.
 
 use crate::build::{PlaceGround, count, groups};
-use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
+use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones, unfit};
 use seatmap_data::machine::{Profile, Square};
 use seatmap_data::statistics::words::{counted, joined};
 use std::borrow::Cow;
@@ -22,7 +22,10 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
         .filter_map(|level| groups(level, request.profile, pus).ok())
         .chain(std::iter::once_with(|| groups_of_model(request.profile, pus)).flatten())
         .find(|groups| groups.iter().any(|group| *group > 0))
-        .ok_or(PlaceError::OneChip)
+        .ok_or_else(|| {
+            let why = "a partition needs at least two chips, but all these PUs are on one";
+            PlaceError::Unfit(why.to_owned())
+        })
 }
 
 /// `None` if the home model lacks a PU.
@@ -38,12 +41,12 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
     let count = count(&cores);
     if sections < 2 || !count.is_multiple_of(sections) {
         let fitting = (2..=count).filter(|sections| count.is_multiple_of(*sections));
-        return Err(PlaceError::Unfit(format!(
+        return unfit(format!(
             "{} do not divide {}; {} do",
             counted(sections, "section"),
             counted(count, "core"),
             joined(fitting, ", ")
-        )));
+        ));
     }
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
@@ -61,7 +64,7 @@ fn divided(
         problem.distance[(i, j)] + if section_of_pu[i] == section_of_pu[j] { 0.0 } else { price }
     });
     if !problem.zones.are_free() {
-        return Err(PlaceError::SharedSections);
+        return unfit("sections need a PU for each task");
     }
     let zone_of_slot: Vec<u32> =
         problem.pu_of_slot.iter().map(|pu| section_of_pu[*pu as usize]).collect();

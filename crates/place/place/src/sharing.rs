@@ -1,7 +1,7 @@
 //! The cores and caches that tasks share, and empty ones.
 
 use crate::build::{count, groups};
-use crate::{Level, PlaceError, PlaceRequest, Pus};
+use crate::{Level, PlaceError, PlaceRequest, Pus, too_few_groups, unfit};
 use seatmap_data::machine::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,10 +85,10 @@ impl PlaceRequest<'_> {
             let taken = first[groups[at] as usize].replace(*os);
             if let Some(taken) = taken.filter(|taken| taken != os) {
                 let group = level.name();
-                return Err(PlaceError::Unfit(format!(
+                return unfit(format!(
                     "tasks are fixed on PUs {taken} and {os}, which share one {group}; --avoid-smt \
                      and --one-per allow one task per {group}"
-                )));
+                ));
             }
         }
         for (os, group) in all.os.iter().zip(&groups) {
@@ -97,7 +97,7 @@ impl PlaceRequest<'_> {
         let chosen: Vec<u32> =
             all.os.iter().copied().filter(|os| first.contains(&Some(*os))).collect();
         if chosen.len() < self.pattern.tasks {
-            Err(PlaceError::TooFewGroups { tasks: self.pattern.tasks, groups: chosen.len() })
+            too_few_groups(self.pattern.tasks, chosen.len())
         } else {
             Pus::new(self.profile, Some(&chosen), self.homes)
         }

@@ -4,7 +4,9 @@
 //! down.
 
 use crate::request::{MessageWait, SmtUse};
-use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, knows_wakeups, search};
+use crate::{
+    Level, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, knows_wakeups, search, unfit,
+};
 use seatmap_data::plan::Objective;
 
 /// The other use of SMT takes 1/`OTHER_WAY_PART` of the time or kicks.
@@ -18,7 +20,11 @@ impl PlaceRequest<'_> {
     /// unknown.
     pub fn settled(mut self) -> Result<Self, PlaceError> {
         if self.waiting == MessageWait::Asleep && !knows_wakeups(self.profile) {
-            return Err(PlaceError::NoWakeups(self.profile.name.clone()));
+            return unfit(format!(
+                "--waiting needs the cost of wakeups, and {} has none; measure it with 'seatmap \
+                 measure' on that computer",
+                self.profile.name
+            ));
         }
         if let Some(kind) = self.kind {
             self.only(kind)?;
@@ -115,10 +121,8 @@ mod tests {
     fn settled_request_rejects_unmeasured_wakeups_and_missing_kind() {
         let mut request = request("graviton3", "ring:4");
         request.waiting = MessageWait::Asleep;
-        assert_eq!(
-            request.clone().settled().unwrap_err(),
-            PlaceError::NoWakeups("graviton3".to_owned())
-        );
+        let error = request.clone().settled().unwrap_err().to_string();
+        assert!(error.starts_with("--waiting needs") && error.contains("graviton3"), "{error}");
         request.waiting = MessageWait::AsObserved;
         request.kind = Some(CoreKind::Efficiency);
         let error = request.settled().unwrap_err().to_string();

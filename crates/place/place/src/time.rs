@@ -29,7 +29,7 @@ use crate::beside::side_by_side;
 use crate::build::{PlaceGround, count};
 use crate::key::minimum;
 use crate::place::Found;
-use crate::{Level, PlaceError, PlaceRequest, Pus, Traffic};
+use crate::{Level, PlaceError, PlaceRequest, Pus, Traffic, unfit};
 use seatmap_data::machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -90,11 +90,14 @@ impl Core {
 
 impl<'a> TimeModel<'a> {
     /// # Errors
-    /// [`PlaceError::NoLoadTime`]: the work of the tasks is unknown.
+    /// [`PlaceError`]: the work of the tasks is unknown.
     pub(crate) fn new(ground: &'a PlaceGround) -> Result<Self, PlaceError> {
         let PlaceGround { request, problem, pus, .. } = ground;
         let Some(load_ns) = request.pattern.load_ns else {
-            return Err(PlaceError::NoLoadTime);
+            return unfit(
+                "the time of a load of 1 on the fastest CPU is unknown; give it in nanoseconds \
+                 (--load-ns 5000; 0 counts messages alone)",
+            );
         };
         let tasks = request.pattern.tasks;
         let n = pus.os.len();

@@ -171,8 +171,9 @@ impl<'a> Trials<'a> {
         self.known.extend(timed.filter_map(|(placement, ns)| Some((placement, ns?))));
         let times = placements.iter().map(|placement| self.known.get(placement).copied());
         let costs = candidates.iter().zip(times.map(|ns| ns.unwrap_or(f64::INFINITY)));
-        let best =
-            costs.min_by_key(|(_, cost)| FloatKey(*cost)).ok_or(PlaceError::NothingAllowed)?;
+        let best = costs
+            .min_by_key(|(_, cost)| FloatKey(*cost))
+            .ok_or_else(|| PlaceError::Unfit("the constraints allow no placement".to_owned()))?;
         Ok(Solution { cost: best.1, slot_of: best.0.clone() })
     }
 
@@ -207,8 +208,10 @@ fn run(
     let done = beside(parts.len(), |at| parts.get(at).map(|part| times(judge, part, limit)));
     let mut all = Vec::with_capacity(placements.len());
     for (part, done) in parts.iter().zip(done) {
-        let timed =
-            done.flatten().unwrap_or_else(|| times(judge, part, limit)).map_err(PlaceError::Run)?;
+        let timed = done
+            .flatten()
+            .unwrap_or_else(|| times(judge, part, limit))
+            .map_err(PlaceError::Unfit)?;
         all.extend(timed);
     }
     Ok(all)

@@ -23,7 +23,7 @@ impl PlaceRequest<'_> {
             let pu_of = ground.at_random(core.as_deref(), &mut rng);
             let placement = ground.pus.os_of(&pu_of);
             let cost = match judge {
-                Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Run)?,
+                Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Unfit)?,
                 None => ground.cost(&pu_of),
             };
             drawn.push((placement, cost));

@@ -1,7 +1,5 @@
 //! The fewest and the most tasks on groups of slots.
 
-use crate::build::count;
-
 /// Groups of slots with their fewest and most tasks.
 ///
 /// They express three constraints: at most one task per core, even numbers per PU (the mean rounded
@@ -22,23 +20,15 @@ impl Zones {
         Zones { zone_of_slot: vec![0; slots], least: vec![0], most: vec![slots as u32] }
     }
 
-    /// Zones that each take between `least` and `most` tasks.
-    pub fn alike(zone_of_slot: Vec<u32>, least: u32, most: u32) -> Self {
-        let zones = count(&zone_of_slot);
-        Zones { zone_of_slot, least: vec![least; zones], most: vec![most; zones] }
-    }
-
     /// Whether every assignment is allowed.
     pub fn are_free(&self) -> bool {
         self.least.len() <= 1
     }
 
-    /// Items from `tasks` on are holes.
-    pub fn count(&self, item_at: &[u32], tasks: usize) -> Vec<u32> {
+    /// The number of these slots in each zone.
+    pub fn count(&self, slots: &[u32]) -> Vec<u32> {
         let mut count = vec![0; self.least.len()];
-        for (slot, item) in item_at.iter().enumerate() {
-            count[self.zone_of_slot[slot] as usize] += u32::from((*item as usize) < tasks);
-        }
+        slots.iter().for_each(|slot| count[self.zone_of_slot[*slot as usize] as usize] += 1);
         count
     }
 

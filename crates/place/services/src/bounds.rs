@@ -2,7 +2,7 @@
 
 use crate::Service;
 use crate::file::IfAlike;
-use seatmap_data::document::Blame;
+use seatmap_data::document::Failure;
 use seatmap_launch::sets::{self, AcceptedWords, ComputerCpus, SetError};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
@@ -16,31 +16,15 @@ pub struct ServiceBounds {
     pub remarks: Vec<String>,
 }
 
-/// The words of a service name no CPUs.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cpus of service '{name}'")]
-pub struct BoundError {
-    /// The service.
-    pub name: String,
-    /// The reason.
-    pub source: SetError,
-}
-
-impl Blame for BoundError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
-
 impl ServiceBounds {
     /// The bounds of services on a machine.
     ///
     /// # Errors
-    /// [`BoundError`] for the first wrong word.
+    /// [`Failure`] for the first wrong word.
     pub fn of<'a>(
         services: impl IntoIterator<Item = &'a Service>,
         computer: &ComputerCpus,
-    ) -> Result<Self, BoundError> {
+    ) -> Result<Self, Failure> {
         let mut bounds = ServiceBounds::default();
         for service in services {
             let Some(words) = &service.cpus else { continue };
@@ -50,7 +34,7 @@ impl ServiceBounds {
                 bounds.remarks.extend(accepted.remarks);
                 sets::all_of(&accepted.words, computer)
             });
-            let cpus = found.map_err(|source| BoundError { name: name.clone(), source })?;
+            let cpus = found.map_err(Failure::input_at(format!("cpus of service '{name}'")))?;
             bounds.cpus.insert(name, cpus);
         }
         Ok(bounds)
@@ -71,6 +55,7 @@ fn accepted(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_data::document::Blame;
     use seatmap_data::machine::Topology;
 
     #[test]
@@ -87,9 +72,9 @@ mod tests {
         assert_eq!(bounds.cpus["db"].to_string(), "1,2");
         let small = "kind:efficiency";
         let error = of(service(small, None)).unwrap_err();
-        assert!(error.is_input() && error.to_string() == "cpus of service 'db'");
+        assert!(Blame::is_input(&error) && error.to_string() == "cpus of service 'db'");
         let bounds = of(service(small, Some(IfAlike::All))).unwrap();
         assert_eq!((bounds.cpus["db"].len(), bounds.remarks.len()), (4, 1));
-        assert_eq!(of(Service::default()), Ok(ServiceBounds::default()));
+        assert_eq!(of(Service::default()).unwrap(), ServiceBounds::default());
     }
 }

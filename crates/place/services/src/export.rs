@@ -2,23 +2,16 @@
 //! nodes. Comments list the other services.
 
 use crate::{PlannedService, ServiceTarget, ServicesPlan};
-use seatmap_data::document::Blame;
+use seatmap_data::document::{Failure, unfit};
 use seatmap_data::plan::export::one_line;
 use seatmap_data::statistics::words::counted;
 
 /// Writes a plan in one format.
-pub type ServicesWriter = fn(&ServicesPlan) -> Result<String, NoUnit>;
+pub type ServicesWriter = fn(&ServicesPlan) -> Result<String, Failure>;
 
 /// The formats by their names on the command line.
 pub const FORMATS: [(&str, ServicesWriter); 2] =
     [("systemd", systemd), ("json", |plan| Ok(seatmap_data::document::written(plan)))];
-
-/// A plan without units does not suit systemd.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no service of this plan is a systemd unit")]
-pub struct NoUnit;
-
-impl Blame for NoUnit {}
 
 /// The unit's full name, if safe in files and commands.
 fn unit(planned: &PlannedService) -> Option<String> {
@@ -35,8 +28,8 @@ fn unit(planned: &PlannedService) -> Option<String> {
 /// not a partition, such as `system.slice`.
 ///
 /// # Errors
-/// [`NoUnit`]
-pub fn systemd(plan: &ServicesPlan) -> Result<String, NoUnit> {
+/// [`Failure`]: no service is a unit.
+pub fn systemd(plan: &ServicesPlan) -> Result<String, Failure> {
     let mut text = format!(
         "#!/bin/sh\n# Seatmap plan: {} on {}.\n",
         counted(plan.services.len(), "service"),
@@ -72,7 +65,7 @@ pub fn systemd(plan: &ServicesPlan) -> Result<String, NoUnit> {
         }
         text += "END\n";
     }
-    if is_empty { Err(NoUnit) } else { Ok(text) }
+    if is_empty { unfit("no service of this plan is a systemd unit") } else { Ok(text) }
 }
 
 /// The section for settings of resources (systemd.resource-control(5)).

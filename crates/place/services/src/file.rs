@@ -2,8 +2,7 @@
 //!
 //! Seatmap only appends, to keep comments.
 
-use crate::error::ServicesFileError;
-use seatmap_data::document::{Outline, Position, parser_message, visible};
+use seatmap_data::document::{Failure, Outline, Position, parser_message, visible};
 use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -96,10 +95,10 @@ pub struct Service {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_cpus: Option<u32>,
     /// The CPUs that its set must be within, as words or a list: `kind:efficiency`, `l3:0`, `0-7`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<String>,
     /// All CPUs, if a word of `cpus` distinguishes none of the machine; an error by default.
-    #[serde(default, rename = "or", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "or", skip_serializing_if = "Option::is_none")]
     pub if_alike: Option<IfAlike>,
     /// Whether the service may share its CPUs with other services.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
@@ -216,8 +215,8 @@ impl ServicesFile {
     /// Reads and checks the file.
     ///
     /// # Errors
-    /// [`ServicesFileError`].
-    pub fn from_toml(text: &str) -> Result<Self, ServicesFileError> {
+    /// [`Failure`].
+    pub fn from_toml(text: &str) -> Result<Self, Failure> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let read = read.map_err(|error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -228,7 +227,7 @@ impl ServicesFile {
             file.check()?;
             Ok(file)
         });
-        checked.map_err(ServicesFileError)
+        checked.map_err(Failure::input)
     }
 
     fn check(&self) -> Result<(), String> {

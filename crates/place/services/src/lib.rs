@@ -14,7 +14,6 @@
 //! | [`import`] | services and sets from the files of kubelet, systemd and libvirt |
 //! | [`mod@drift`] | differences between an applied plan and the services |
 //! | [`race`] | a comparison of the present sets with the plan's, on the running services |
-//! | [`error`] | errors in all of these |
 //!
 //! Bursts matter more than means, so a plan is judged on every sample of the record.
 #![deny(missing_docs)]
@@ -22,7 +21,6 @@
 pub mod apply;
 pub mod bounds;
 pub mod drift;
-pub mod error;
 pub mod export;
 pub mod file;
 pub mod find;
@@ -33,8 +31,7 @@ pub mod race;
 pub mod record;
 pub mod recorder;
 
-pub use error::{ServicesError, ServicesFileError};
 pub use file::{Service, ServiceTarget, ServicesFile};
-pub use plan::{PlanError, PlanRequest, PlannedService, ServicesPlan};
+pub use plan::{PlanRequest, PlannedService, ServicesPlan};
 pub use record::ServicesRecord;
 pub use recorder::RecordRequest;

@@ -1,6 +1,7 @@
 //! The running processes of services.
 
-use crate::{Service, ServiceTarget, ServicesError};
+use crate::{Service, ServiceTarget};
+use seatmap_data::document::{Failure, unfit};
 use seatmap_os::{CpuSet, Root, Tid, cpus, layout, limited};
 use seatmap_watch::ProcessChoice;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,22 +16,22 @@ const ENGINES: [&str; 2] = ["podman", "docker"];
 /// The processes of each service, in the order of the services.
 ///
 /// # Errors
-/// [`ServicesError`]: a service does not exist, or a process belongs to two of them.
+/// [`Failure`]: a service does not exist, or a process belongs to two of them.
 pub fn all<'a>(
     root: &Root,
     services: impl IntoIterator<Item = &'a Service>,
-) -> Result<Vec<BTreeSet<Tid>>, ServicesError> {
+) -> Result<Vec<BTreeSet<Tid>>, Failure> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<Tid, &str> = BTreeMap::new();
     for service in services {
         let pids = processes(root, service)?;
         for pid in &pids {
             if let Some(first) = owners.insert(*pid, &service.name) {
-                return Err(ServicesError::Unfit(format!(
+                return unfit(format!(
                     "services '{first}' and '{}' both claim process {pid}; give each process to \
                      one of them",
                     service.name
-                )));
+                ));
             }
         }
         found.push(pids);
@@ -41,8 +42,8 @@ pub fn all<'a>(
 /// The present processes of one service.
 ///
 /// # Errors
-/// [`ServicesError`]: the service does not exist.
-pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, ServicesError> {
+/// [`Failure`]: the service does not exist.
+pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, Failure> {
     let choice = match service.target() {
         Some(ServiceTarget::Unit(name)) => ProcessChoice::Unit(name),
         Some(ServiceTarget::Cgroup(path)) => ProcessChoice::Group(path),
@@ -55,7 +56,7 @@ pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, Servic
         }
         None => return Ok(BTreeSet::new()),
     };
-    choice.pids(root).map_err(|source| ServicesError::Absent { name: service.name.clone(), source })
+    choice.pids(root).map_err(Failure::input_at(format!("service '{}'", service.name)))
 }
 
 /// The CPUs for services: online, and reserved neither by a cell nor at boot.
@@ -74,11 +75,8 @@ fn with_children(pid: Tid) -> ProcessChoice {
 ///
 /// # Errors
 /// No engine is installed or knows the container, or it does not run.
-pub(crate) fn of_container(
-    service: &str,
-    name: &str,
-) -> Result<(&'static str, Tid), ServicesError> {
-    let unfit = |problem: &str| ServicesError::Unfit(format!("service '{service}': {problem}"));
+pub(crate) fn of_container(service: &str, name: &str) -> Result<(&'static str, Tid), Failure> {
+    let unfit = |problem: &str| Failure::input(format!("service '{service}': {problem}"));
     let mut refused = None;
     for engine in ENGINES {
         let mut command = Command::new(engine);

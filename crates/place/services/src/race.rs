@@ -4,9 +4,9 @@
 //! work, read at both ends of a period. The plan is kept only if no service is shown to lose more
 //! than its limit, and one to gain.
 
-use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
+use crate::apply::{ApplyRequest, ServicesHost};
 use crate::plan::PlannedService;
-use seatmap_data::document::{Blame, printed_number, with_causes};
+use seatmap_data::document::{Failure, printed_number, unfit, with_causes};
 use seatmap_data::statistics::signed_rank;
 use seatmap_data::statistics::trial::{Schedule, each};
 use seatmap_data::statistics::words::{agreeing, counted};
@@ -99,30 +99,6 @@ pub enum RaceVerdict {
     },
 }
 
-/// There was no race.
-#[derive(Debug, thiserror::Error)]
-pub enum ServicesRaceError {
-    /// The plan could not be applied or undone.
-    #[error(transparent)]
-    Apply(#[from] ApplyError),
-    /// The plan or a metric does not suffice: a sentence.
-    #[error("{0}")]
-    Wrong(String),
-    /// The race was interrupted, or settings could not be restored after a period.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl Blame for ServicesRaceError {
-    fn is_input(&self) -> bool {
-        match self {
-            ServicesRaceError::Apply(error) => error.is_input(),
-            ServicesRaceError::Wrong(_) => true,
-            ServicesRaceError::Failed(_) => false,
-        }
-    }
-}
-
 /// The total of a metric, and when.
 type Reading = (f64, Instant);
 
@@ -140,13 +116,13 @@ impl ServicesHost {
     /// after a kill.
     ///
     /// # Errors
-    /// [`ServicesRaceError`].
+    /// [`Failure`].
     pub fn race(
         &self,
         request: &ServicesRaceRequest,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(usize, usize),
-    ) -> Result<RaceReport, ServicesRaceError> {
+    ) -> Result<RaceReport, Failure> {
         let services = request.apply.plan.services.iter();
         let judged: Vec<&PlannedService> =
             services.filter(|one| one.service.metric.is_some()).collect();
@@ -154,17 +130,17 @@ impl ServicesHost {
             let why = "no service of the plan has a metric; add metric = \"COMMAND\" to \
                        services.toml (a shell command that prints a total of the service's work), \
                        and plan again";
-            return Err(ServicesRaceError::Wrong(why.to_owned()));
+            return unfit(why);
         }
         let rounds = request.rounds;
         let fewest = signed_rank::fewest(each(CONFIDENCE, judged.len()));
         if rounds < fewest {
-            return Err(ServicesRaceError::Wrong(format!(
+            return unfit(format!(
                 "{} {} too few for {}; give --rounds {fewest} or more",
                 counted(rounds, "round"),
                 agreeing(rounds, "is", "are"),
                 counted(judged.len(), "metric")
-            )));
+            ));
         }
         for planned in &judged {
             read(planned)?;
@@ -184,11 +160,7 @@ impl ServicesHost {
 }
 
 impl Race<'_> {
-    fn run(
-        &mut self,
-        stop: &dyn Fn() -> bool,
-        tell: &dyn Fn(usize, usize),
-    ) -> Result<(), ServicesRaceError> {
+    fn run(&mut self, stop: &dyn Fn() -> bool, tell: &dyn Fn(usize, usize)) -> Result<(), Failure> {
         let mut schedule = Schedule::new(1);
         let rounds = self.request.rounds;
         for round in 0..rounds {
@@ -208,11 +180,7 @@ impl Race<'_> {
         Ok(())
     }
 
-    fn period(
-        &mut self,
-        planned: bool,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<f64>, ServicesRaceError> {
+    fn period(&mut self, planned: bool, stop: &dyn Fn() -> bool) -> Result<Vec<f64>, Failure> {
         self.stand(planned)?;
         rest(self.request.period.mul_f64(SETTLING), stop)?;
         let begun = self.readings()?;
@@ -224,11 +192,11 @@ impl Race<'_> {
         Ok(rates.collect())
     }
 
-    fn readings(&self) -> Result<Vec<Reading>, ServicesRaceError> {
+    fn readings(&self) -> Result<Vec<Reading>, Failure> {
         self.judged.iter().map(|planned| read(planned)).collect()
     }
 
-    fn stand(&mut self, planned: bool) -> Result<(), ServicesRaceError> {
+    fn stand(&mut self, planned: bool) -> Result<(), Failure> {
         if planned == self.stands {
             return Ok(());
         }
@@ -242,7 +210,7 @@ impl Race<'_> {
         // Masks that lack a CPU would change later periods.
         let (_, left) = self.host.undo(Some(&self.request.apply.name))?;
         match left.first() {
-            Some(left) => Err(ServicesRaceError::Failed(left.to_string())),
+            Some(left) => Err(Failure::work(left.to_string())),
             None => Ok(()),
         }
     }
@@ -304,7 +272,7 @@ fn named(
     applying.map(|one| one.name.clone()).collect()
 }
 
-fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
+fn read(planned: &PlannedService) -> Result<Reading, Failure> {
     let line = planned.service.metric.as_deref().unwrap_or_default();
     let mut command = Command::new("sh");
     command.args(["-c", line]);
@@ -319,16 +287,14 @@ fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
         Err(error) => with_causes(&error),
     };
     let service = &planned.service.name;
-    Err(ServicesRaceError::Wrong(format!(
-        "the metric of service '{service}' did not print a total: {problem}"
-    )))
+    unfit(format!("the metric of service '{service}' did not print a total: {problem}"))
 }
 
-fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), ServicesRaceError> {
+fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), Failure> {
     let end = Instant::now() + time;
     loop {
         if stop() {
-            return Err(ServicesRaceError::Failed("interrupted; the plan was undone".to_owned()));
+            return Err(Failure::work("interrupted; the plan was undone".to_owned()));
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {

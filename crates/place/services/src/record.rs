@@ -4,7 +4,7 @@
 
 use crate::file::{SharedComputer, check_service};
 use crate::{Service, ServicesFile};
-use seatmap_data::document::{Blame, Checked, DocumentError, inconsistent};
+use seatmap_data::document::{Checked, DocumentError, Failure, inconsistent, unfit};
 use seatmap_data::statistics::words::counted;
 use seatmap_data::statistics::{greatest, median, quantile};
 use serde::{Deserialize, Serialize};
@@ -102,16 +102,6 @@ pub struct LoadSummary {
     pub waited_cpus: f64,
 }
 
-/// A record lacks a service of a file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("service '{name}' is not in the record; record again with 'seatmap services observe'")]
-pub struct RecordLacks {
-    /// The service.
-    pub name: String,
-}
-
-impl Blame for RecordLacks {}
-
 impl RecordedService {
     /// The CPUs that it wanted in each sample: used plus waiting time.
     pub fn wanted_cpus(&self) -> Vec<f64> {
@@ -150,8 +140,8 @@ impl ServicesRecord {
     /// The load with the limits and services of a file; other services count as other programs.
     ///
     /// # Errors
-    /// [`RecordLacks`]: the file has a service that was not recorded.
-    pub fn with_limits(&self, file: &ServicesFile) -> Result<Self, RecordLacks> {
+    /// [`Failure`]: the file has a service that was not recorded.
+    pub fn with_limits(&self, file: &ServicesFile) -> Result<Self, Failure> {
         let mut limited = ServicesRecord {
             computer: file.computer.clone(),
             services: Vec::new(),
@@ -161,7 +151,11 @@ impl ServicesRecord {
         for service in &file.services {
             let names = self.services.iter().map(|recorded| &recorded.service.name);
             let Some(at) = names.into_iter().position(|name| *name == service.name) else {
-                return Err(RecordLacks { name: service.name.clone() });
+                return unfit(format!(
+                    "service '{}' is not in the record; record again with 'seatmap services \
+                     observe'",
+                    service.name
+                ));
             };
             places.push(at);
             limited
@@ -287,7 +281,8 @@ mod tests {
         assert_eq!(limited.services[0].service.least_cpus, Some(2));
         assert_eq!(limited.others_cpus, [0.5, 1.0]);
         assert_eq!(limited.talk, [ServiceTalk { from: 0, to: 0, per_s: 5.0 }]);
-        assert_eq!(record.with_limits(&of_one("c")).unwrap_err().name, "c");
+        let lacking = record.with_limits(&of_one("c")).unwrap_err().to_string();
+        assert!(lacking.starts_with("service 'c' is not"), "{lacking}");
     }
 
     #[test]

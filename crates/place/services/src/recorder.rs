@@ -4,8 +4,8 @@
 //! one sample are only in `others_cpus`.
 
 use crate::record::{CpuInterrupts, FORMAT, RecordedService, ServiceTalk};
-use crate::{Service, ServicesError, ServicesFile, ServicesRecord, living};
-use seatmap_data::document::with_causes;
+use crate::{Service, ServicesFile, ServicesRecord, living};
+use seatmap_data::document::{Failure, unfit, with_causes};
 use seatmap_data::statistics::words::counted;
 use seatmap_observe::subject::Subject;
 use seatmap_observe::{Observation, ObservationEnd, ObservationSession, TracingMechanism};
@@ -52,13 +52,13 @@ impl RecordRequest {
     /// Records until the time is over or `stop` returns true.
     ///
     /// # Errors
-    /// [`ServicesError`].
+    /// [`Failure`].
     pub fn run(
         &self,
         root: &Root,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(usize, usize),
-    ) -> Result<ServicesRecord, ServicesError> {
+    ) -> Result<ServicesRecord, Failure> {
         let samples = self.samples()?;
         let mut recording = Recording::begin(self, root)?;
         let mut at = 0;
@@ -76,7 +76,7 @@ impl RecordRequest {
             }
         }
         if recording.others_cpus.is_empty() {
-            return Err(ServicesError::Interrupted);
+            return Err(Failure::work("interrupted before the first sample"));
         }
         Ok(recording.end(self, root))
     }
@@ -89,17 +89,17 @@ impl RecordRequest {
         Some(next).filter(|next| *next <= samples || at < LEAST_SAMPLES)
     }
 
-    fn samples(&self) -> Result<usize, ServicesError> {
+    fn samples(&self) -> Result<usize, Failure> {
         let samples = (self.time.as_secs_f64() / self.interval.as_secs_f64()).round() as usize;
         if (LEAST_SAMPLES..=MOST_SAMPLES).contains(&samples) {
             return Ok(samples);
         }
-        Err(ServicesError::Unfit(format!(
+        unfit(format!(
             "recording {} with a sample every {} ms gives {}; 2 to 100000 are allowed",
             counted(self.time.as_secs(), "second"),
             self.interval.as_millis(),
             counted(samples, "sample")
-        )))
+        ))
     }
 }
 
@@ -127,7 +127,7 @@ struct Recording {
 }
 
 impl Recording {
-    fn begin(request: &RecordRequest, root: &Root) -> Result<Self, ServicesError> {
+    fn begin(request: &RecordRequest, root: &Root) -> Result<Self, Failure> {
         let services = &request.file.services;
         let members = living::all(root, services)?;
         let meters = services.iter().zip(members);
@@ -211,10 +211,10 @@ impl Recording {
 }
 
 impl ServiceMeter {
-    fn begin(service: Service, pids: BTreeSet<Tid>, root: &Root) -> Result<Self, ServicesError> {
+    fn begin(service: Service, pids: BTreeSet<Tid>, root: &Root) -> Result<Self, Failure> {
         let named = service.near.as_ref().map(|device| {
             devices::named(root, device).ok_or_else(|| {
-                ServicesError::Unfit(format!(
+                Failure::input(format!(
                     "service '{}' has near = \"{device}\", but there is no such network card, \
                      disk or PCI device",
                     service.name
@@ -381,7 +381,7 @@ mod tests {
         }
     }
 
-    fn run(request: &RecordRequest) -> Result<ServicesRecord, ServicesError> {
+    fn run(request: &RecordRequest) -> Result<ServicesRecord, Failure> {
         request.run(&Root::new("/"), &|| false, &|_, _| {})
     }
 

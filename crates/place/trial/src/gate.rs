@@ -19,8 +19,8 @@ pub mod history;
 pub mod report;
 pub mod session;
 
-pub use adapter::{Adapter, AdapterError};
-pub use file::{BenchmarksFile, BenchmarksFileError, PlannedBenchmark, ProgramVersion};
-pub use history::{HistoryEntry, HistoryError, Trend};
+pub use adapter::Adapter;
+pub use file::{BenchmarksFile, PlannedBenchmark, ProgramVersion};
+pub use history::{HistoryEntry, Trend};
 pub use report::{BenchmarkResult, GateReport};
 pub use session::GateRequest;

@@ -33,9 +33,9 @@ pub mod masks;
 pub mod meter;
 pub mod running;
 
-pub use auto::{AutoError, AutoRequest, AutoRun};
+pub use auto::{AutoRequest, AutoRun};
 pub use candidates::{NoSeats, SeatCandidate};
-pub use conductor::{Conductor, LiveError, LiveOutcome};
+pub use conductor::{Conductor, LiveOutcome};
 pub use engine::{DecisionRules, LiveEngine};
 pub use event::{CandidateVerdict, Decision, ProgramEvent, RateGain};
 pub use meter::WorkMetric;

@@ -68,4 +68,4 @@ pub use session::{Length, SessionEnd};
 pub use trial::{CommandRunner, Contestant, RunReading, TrialError};
 pub use tuned::Tuned;
 pub use verdict::{CommandComparison, ComparisonVerdict, LimitOutcome};
-pub use winner::{NoPlan, Provenance, RaceEnd};
+pub use winner::{Provenance, RaceEnd};

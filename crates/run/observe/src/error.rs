@@ -106,6 +106,8 @@ impl ObserveError {
     }
 }
 
+seatmap_data::into_failure!(ObserveError);
+
 impl Blame for ObserveError {
     fn is_input(&self) -> bool {
         matches!(

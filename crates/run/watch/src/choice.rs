@@ -66,6 +66,8 @@ pub enum ChoiceError {
     Groups(#[from] FileError),
 }
 
+seatmap_data::into_failure!(ChoiceError);
+
 impl Blame for ChoiceError {
     fn is_input(&self) -> bool {
         !matches!(self, ChoiceError::Proc(_))

@@ -16,13 +16,14 @@ use seatmap_console::outputs::{Outputs, ResultForms};
 use seatmap_console::over_ranks::{self, LaunchedRank, MeetingPlace};
 use seatmap_console::time::time_in;
 use seatmap_console::values::own_cpus;
+use seatmap_data::document::Failure;
 use seatmap_measure::appraise::rehearsal::ROUNDS;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_place::ranks::export::{mpich, openmpi, rankfile, slurm};
 use seatmap_report::{tune, under_way};
 use seatmap_trial::tune::counts::CountAxis;
-use seatmap_trial::tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
+use seatmap_trial::tune::model_race::{NumberedJob, TakeTimes};
 use seatmap_trial::tune::program_race::RaceDimension;
 use seatmap_trial::tune::program_race::request::HostsWriter;
 use seatmap_trial::tune::{Metric, RaceEnd, RaceEvent, program_race};
@@ -196,13 +197,13 @@ choice! {
     /// A file with hosts that a launcher reads.
     HostsChoice for HostsWriter {
         /// mpirun --map-by seq --hostfile {hosts} of Open MPI.
-        Openmpi = openmpi::write,
+        Openmpi = openmpi,
         /// mpiexec -f {hosts} of MPICH.
-        Mpich = mpich::write,
+        Mpich = mpich,
         /// SLURM_HOSTFILE={hosts} of srun --distribution=arbitrary.
-        SlurmHostfile = slurm::write,
+        SlurmHostfile = slurm,
         /// mpirun --rankfile {hosts} of Open MPI 4, which pins ranks itself.
-        Rankfile = rankfile::write,
+        Rankfile = rankfile,
     }
 }
 
@@ -265,9 +266,9 @@ fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
     show(&outputs, &end.map_err(failed)?)
 }
 
-fn failed(error: ModelRaceError) -> CliError {
+fn failed(error: Failure) -> CliError {
     match error {
-        ModelRaceError::Elsewhere(error) => match error.downcast::<SpreadError>() {
+        Failure::Work(error) => match error.downcast::<SpreadError>() {
             Ok(error) => (*error).into(),
             Err(error) => CliError::Work(error),
         },

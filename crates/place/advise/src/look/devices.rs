@@ -12,9 +12,11 @@ pub struct DeviceWaits {
     waits: u32,
     /// The bytes moved by processes that wait for requests, at the last glance.
     moved_bytes: BTreeMap<Tid, u64>,
-    /// Whether the kernel hid these bytes, or a thread's wait function, from this user.
-    is_kept: bool,
-    is_partial: bool,
+    /// Whether waits for kernel requests may have been missed: the kernel shows a process's bytes,
+    /// and a thread's wait function, only to its user and to root.
+    pub is_kept: bool,
+    /// Whether there were too many threads to look at all.
+    pub is_partial: bool,
 }
 
 impl DeviceWaits {
@@ -44,17 +46,6 @@ impl DeviceWaits {
             return false;
         };
         self.moved_bytes.insert(pid, now).is_some_and(|before| before != now)
-    }
-
-    /// Whether waits for kernel requests may have been missed: the kernel shows a process's bytes
-    /// only to its user and to root.
-    pub fn may_have_missed_requests(&self) -> bool {
-        self.is_kept
-    }
-
-    /// Whether there were too many threads to look at all.
-    pub fn is_partial(&self) -> bool {
-        self.is_partial
     }
 
     /// The mean number of threads that waited for a device, times 100.

@@ -85,7 +85,9 @@ fn small(rng: &mut Xoshiro) -> Problem {
     problem.pu_of_slot = (0..slots as u32).map(|slot| slot % pus as u32).collect();
     problem.zones = Zones::free(slots);
     if tasks <= pus && rng.below(3) == 0 {
-        problem.zones = Zones::alike(problem.pu_of_slot.clone(), 0, 1);
+        let zone_of_slot = problem.pu_of_slot.clone();
+        let zones = crate::build::count(&zone_of_slot);
+        problem.zones = Zones { zone_of_slot, least: vec![0; zones], most: vec![1; zones] };
     }
     if rng.below(4) == 0 {
         problem.fixed[rng.below(tasks)] = Some(rng.below(slots) as u32);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::search::SearchLimit;
-use crate::{Level, MessageWait, Weight};
+use crate::{Level, MessageWait, Weight, too_few_groups};
 use seatmap_data::machine::{
     CoreDistance, HomeLines, Matrix, Origin, OriginKind, Profile, Topology, WakeupPair, Wakeups,
     catalog,
@@ -64,7 +64,7 @@ fn one_per_core_uses_each_core_once() {
         .map(|os| machine.topology.pu(*os).unwrap().core)
         .collect();
     assert_eq!(cores.len(), 16);
-    assert_eq!(one_per("ring:17"), Err(PlaceError::TooFewGroups { tasks: 17, groups: 16 }));
+    assert_eq!(one_per("ring:17"), too_few_groups(17, 16));
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn failed_run_is_reported() {
     let pattern = generate("ring:4").unwrap();
     let mut request = PlaceRequest::new(&machine, &pattern);
     let refused = run(&request, &|_| Err("no such seat".to_owned())).unwrap_err();
-    assert_eq!(refused, PlaceError::Run("no such seat".to_owned()));
+    assert_eq!(refused, PlaceError::Unfit("no such seat".to_owned()));
     request.objective = Objective::Simulated;
     assert!(request.place().unwrap_err().to_string().contains("runs the program"));
 }

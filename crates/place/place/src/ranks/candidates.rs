@@ -1,7 +1,8 @@
 //! Orders worth a run: also those worse by the model, because no model is complete.
 
+use crate::PlaceError;
 use crate::ranks::over_nodes::{RoundTripJudge, launchers};
-use crate::ranks::{RankPlan, RankRequest, RankWishes, RanksError, inside, orders};
+use crate::ranks::{RankPlan, RankRequest, RankWishes, inside, orders};
 use seatmap_data::statistics::Xoshiro;
 
 /// If these win the race, the pattern is wrong.
@@ -21,8 +22,8 @@ impl RankRequest<'_> {
     /// cheapest of consecutive blocks, for collectives; other launchers' orders; random ones.
     ///
     /// # Errors
-    /// [`RanksError`].
-    pub fn candidates(&self, most: usize) -> Result<Vec<RankCandidate>, RanksError> {
+    /// [`PlaceError`].
+    pub fn candidates(&self, most: usize) -> Result<Vec<RankCandidate>, PlaceError> {
         let seats = self.seats()?;
         let mut known = launchers(self, &seats).into_iter();
         let searched_in_blocks = self.wishes.fixed.is_empty() && !self.wishes.in_blocks;
@@ -73,7 +74,7 @@ impl RankRequest<'_> {
             "a seat for each rank"
         );
         let costs = RoundTripJudge::new(self).costs(&node_of);
-        self.plan_of(name.to_owned(), node_of, cpus, costs)
+        RankPlan { costs, cpus_of_rank: cpus, ..self.plan(name.to_owned(), node_of) }
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::bound::{dot, gilmore_lawler};
 use crate::key::{FloatKey, minimum};
 use crate::ranks::orders::{plane, random};
-use crate::ranks::{NamedOrder, OrderCosts, RankRequest, RanksError};
+use crate::ranks::{NamedOrder, OrderCosts, RankPlan, RankRequest};
 use crate::search::SearchLimit;
 use crate::solve::cheapest;
-use crate::{Problem, Traffic, Zones};
+use crate::{PlaceError, Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BTreeSet;
@@ -22,28 +22,12 @@ const DRAWN: usize = 100;
 /// The rounding of sums in single precision.
 const ROUNDED: f64 = 1.0 + 1e-6;
 
-/// Ranks on nodes, and facts about that assignment.
-#[derive(Clone, Debug, Default)]
-pub struct NodeAssignment {
-    /// The node of each rank.
-    pub node_of: Vec<usize>,
-    /// The sum of the round trips of all messages, and their destinations.
-    pub costs: OrderCosts,
-    /// Every assignment costs at least this.
-    pub lower_bound_ns: f64,
-    /// Whether this assignment is proven cheapest.
-    pub is_optimal: bool,
-    /// The name of the winning method.
-    pub method: String,
-    /// The orders of launchers, for comparison.
-    pub orders: Vec<NamedOrder>,
-}
-
-/// The cheapest assignment found, never worse than an allowed order of launchers.
+/// The cheapest assignment found, never worse than an allowed order of launchers: a plan without
+/// CPUs.
 ///
 /// # Errors
-/// [`RanksError`].
-pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
+/// [`PlaceError`].
+pub fn spread(request: &RankRequest) -> Result<RankPlan, PlaceError> {
     let seats = request.seats()?;
     let judge = RoundTripJudge::new(request);
     let known = launchers(request, &seats);
@@ -64,15 +48,16 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
         rank_by_rank(request, &judge, &seats)
     };
     // Orders are judged in double precision and with shares.
-    found.costs = judge.costs(&found.node_of);
+    found.costs = judge.costs(&found.node_of_rank);
     let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
     for ((name, node_of), order) in usable {
         if order.costs.total_ns < found.costs.total_ns {
-            found = NodeAssignment { node_of, costs: order.costs, method: name, ..found };
+            let costs = order.costs;
+            found = RankPlan { node_of_rank: node_of, costs, method: name, ..found };
         }
     }
-    found.is_optimal |= found.costs.total_ns <= found.lower_bound_ns * ROUNDED;
-    Ok(NodeAssignment { orders, ..found })
+    found.optimal |= found.costs.total_ns <= found.lower_bound_ns * ROUNDED;
+    Ok(RankPlan { orders, ..found })
 }
 
 pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
@@ -126,31 +111,21 @@ impl<'a> RoundTripJudge<'a> {
     }
 }
 
-fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) -> NodeAssignment {
+fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) -> RankPlan {
     let problem = problem(request, judge.traffic.clone(), seats);
     let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
     let best = cheapest(&problem, lower_bound_ns, &request.limit, request.threads, request.seed);
-    NodeAssignment {
-        node_of: problem.pus_of(&best.solution.slot_of),
-        lower_bound_ns,
-        is_optimal: best.is_optimal,
-        method: best.method,
-        ..NodeAssignment::default()
-    }
+    let node_of = problem.pus_of(&best.solution.slot_of);
+    RankPlan { lower_bound_ns, optimal: best.is_optimal, ..request.plan(best.method, node_of) }
 }
 
-fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, RanksError> {
+fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<RankPlan, PlaceError> {
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
     let ranks = request.pattern.tasks;
     let used = seats.iter().filter(|seats| **seats > 0).count();
     let blocks = ranks.div_ceil(size);
     if blocks > used {
-        return Err(RanksError::TooFewSeats {
-            ranks,
-            per_rank: request.wishes.cpus_per_rank,
-            nodes: used,
-            seats: used * size,
-        });
+        return request.too_few(used, used * size);
     }
     let whole = request.traffic();
     // Traffic inside a block is a self edge: it costs the same on every node.
@@ -158,11 +133,8 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, R
     let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
     let problem = problem(request, Traffic::new(blocks, edges), &one_each);
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
-    Ok(NodeAssignment {
-        node_of: (0..ranks).map(|rank| problem.pu(best.solution.slot_of[rank / size])).collect(),
-        method: format!("blocks of {size}, {}", best.method),
-        ..NodeAssignment::default()
-    })
+    let node_of = (0..ranks).map(|rank| problem.pu(best.solution.slot_of[rank / size]));
+    Ok(request.plan(format!("blocks of {size}, {}", best.method), node_of.collect()))
 }
 
 fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem {

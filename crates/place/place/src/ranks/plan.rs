@@ -1,6 +1,7 @@
 //! The plan file for ranks.
 
-use crate::ranks::{RankRequest, RanksError, inside, over_nodes};
+use crate::PlaceError;
+use crate::ranks::{RankRequest, inside, over_nodes};
 use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
@@ -32,7 +33,7 @@ pub struct RankPlan {
     /// The CPUs of each rank on its node.
     pub cpus_of_rank: Vec<Vec<u32>>,
     /// The name of the placed pattern.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// The size of the measured messages, in bytes.
     pub message_bytes: u32,
@@ -51,16 +52,16 @@ pub struct RankPlan {
     /// The method that found this order.
     pub method: String,
     /// The duration of the search, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// The seed of the random choices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// The date, as `YYYY-MM-DD`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The tool and its version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
 }
 
@@ -123,40 +124,30 @@ impl RankRequest<'_> {
     /// Places the ranks. The caller adds duration, date and tool.
     ///
     /// # Errors
-    /// [`RanksError`].
-    pub fn place(&self) -> Result<RankPlan, RanksError> {
+    /// [`PlaceError`].
+    pub fn place(&self) -> Result<RankPlan, PlaceError> {
         let has_profiles = self.nodes.nodes.iter().any(|node| node.profile.is_some());
         let mut over = self.clone();
         if has_profiles {
             over.limit = self.limit.part(SPREAD_PART);
         }
         let spread = over_nodes::spread(&over)?;
-        let cpus = inside::cpus(self, &spread.node_of, &self.limit);
-        Ok(RankPlan {
-            lower_bound_ns: spread.lower_bound_ns,
-            optimal: spread.is_optimal,
-            orders: spread.orders,
-            ..self.plan_of(spread.method, spread.node_of, cpus, spread.costs)
-        })
+        let cpus_of_rank = inside::cpus(self, &spread.node_of_rank, &self.limit);
+        Ok(RankPlan { cpus_of_rank, ..spread })
     }
 
-    pub(crate) fn plan_of(
-        &self,
-        method: String,
-        node_of: Vec<usize>,
-        cpus: Vec<Vec<u32>>,
-        costs: OrderCosts,
-    ) -> RankPlan {
+    /// Without CPUs and costs.
+    pub(crate) fn plan(&self, method: String, node_of_rank: Vec<usize>) -> RankPlan {
         RankPlan {
             format: FORMAT.to_owned(),
             nodes: self.nodes.nodes.iter().map(|node| node.name.clone()).collect(),
             group_of_node: self.nodes.group.clone(),
-            node_of_rank: node_of,
-            cpus_of_rank: cpus,
+            node_of_rank,
+            cpus_of_rank: Vec::new(),
             pattern: Some(self.pattern.name.clone()),
             message_bytes: self.nodes.message_bytes,
             by_mpi: self.nodes.by_mpi,
-            costs,
+            costs: OrderCosts::default(),
             lower_bound_ns: 0.0,
             optimal: false,
             orders: Vec::new(),

@@ -1,9 +1,10 @@
 //! A request for seats of ranks.
 
-use crate::Traffic;
-use crate::ranks::{ClusterNodes, RanksError};
+use crate::ranks::ClusterNodes;
 use crate::search::SearchLimit;
+use crate::{PlaceError, Traffic, unfit};
 use seatmap_data::pattern::Pattern;
+use seatmap_data::statistics::words::counted;
 
 /// The most seats: the search's table has a cell for each rank on each node.
 pub const MOST_SEATS: usize = 1 << 17;
@@ -80,13 +81,15 @@ impl<'a> RankRequest<'a> {
     /// The number of seats per node; 0 on nodes left out.
     ///
     /// # Errors
-    /// [`RanksError`]: too few seats, or an unknown name.
-    pub fn seats(&self) -> Result<Vec<usize>, RanksError> {
+    /// [`PlaceError`]: too few seats, or an unknown name.
+    pub fn seats(&self) -> Result<Vec<usize>, PlaceError> {
         let nodes = &self.nodes.nodes;
         for name in self.wishes.without.iter().chain(self.wishes.fixed.iter().map(|(_, name)| name))
         {
             if nodes.iter().all(|node| node.name != *name) {
-                return Err(RanksError::NoSuchNode(name.clone()));
+                return unfit(format!(
+                    "the cluster has no node {name}; 'seatmap show FILE' lists its nodes"
+                ));
             }
         }
         let most = self.wishes.ranks_per_node.unwrap_or(usize::MAX);
@@ -100,33 +103,56 @@ impl<'a> RankRequest<'a> {
             .collect();
         let sum: usize = seats.iter().sum();
         if sum > MOST_SEATS {
-            return Err(RanksError::TooMany(sum));
+            return unfit(format!(
+                "{} are too many; this search handles at most {MOST_SEATS}",
+                counted(sum, "seat")
+            ));
         }
         if sum < self.pattern.tasks {
             let nodes = seats.iter().filter(|seats| **seats > 0).count();
-            let ranks = self.pattern.tasks;
-            return Err(RanksError::TooFewSeats { ranks, per_rank, nodes, seats: sum });
+            return self.too_few(nodes, sum);
         }
         self.check_fixed(&seats)?;
         Ok(seats)
     }
 
-    fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
+    pub(crate) fn too_few<T>(&self, nodes: usize, seats: usize) -> Result<T, PlaceError> {
+        unfit(format!(
+            "{} of {} do not fit on {} with room for {seats}",
+            counted(self.pattern.tasks, "rank"),
+            counted(self.wishes.cpus_per_rank, "CPU"),
+            counted(nodes, "node")
+        ))
+    }
+
+    fn check_fixed(&self, seats: &[usize]) -> Result<(), PlaceError> {
         if self.wishes.in_blocks && !self.wishes.fixed.is_empty() {
-            return Err(RanksError::FixedInBlocks);
+            return unfit(
+                "ranks in consecutive blocks cannot be fixed one by one; leave out --blocks or \
+                 --fix-node",
+            );
         }
         let mut is_fixed = vec![false; self.pattern.tasks];
         for (rank, _) in &self.wishes.fixed {
-            let fixed =
-                is_fixed.get_mut(*rank).ok_or(RanksError::NoSuchRank(*rank, self.pattern.tasks))?;
+            let Some(fixed) = is_fixed.get_mut(*rank) else {
+                let ranks = counted(self.pattern.tasks, "rank");
+                return unfit(format!(
+                    "rank {rank} is fixed, but the pattern has {ranks}, counted from 0"
+                ));
+            };
             if std::mem::replace(fixed, true) {
-                return Err(RanksError::FixedTwice(*rank));
+                return unfit(format!("rank {rank} is fixed twice"));
             }
         }
         for (node, seats) in self.nodes.nodes.iter().zip(seats) {
             let fixed = self.wishes.fixed.iter().filter(|(_, name)| *name == node.name).count();
             if fixed > *seats {
-                return Err(RanksError::Crowded { node: node.name.clone(), fixed, seats: *seats });
+                return unfit(format!(
+                    "{} are fixed on {}, which only has {}",
+                    counted(fixed, "rank"),
+                    node.name,
+                    counted(*seats, "seat")
+                ));
             }
         }
         Ok(())

@@ -109,10 +109,7 @@ pub enum SearchTime {
 impl SearchTime {
     /// The limit of a search that starts now.
     pub fn limit(self) -> SearchLimit {
-        match self {
-            SearchTime::Seconds(seconds) => SearchLimit::seconds(seconds),
-            SearchTime::Kicks(kicks) => SearchLimit::kicks(kicks),
-        }
+        self.part(1)
     }
 
     /// Its seconds, if by the clock.

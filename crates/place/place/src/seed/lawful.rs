@@ -40,8 +40,7 @@ struct ZoneCounts<'a> {
 impl<'a> ZoneCounts<'a> {
     fn new(problem: &'a Problem, slot_of: &[u32]) -> Self {
         let zones = &problem.zones;
-        let mut count = vec![0; zones.least.len()];
-        slot_of[..problem.tasks()].iter().for_each(|slot| count[problem.zone(*slot) as usize] += 1);
+        let count = zones.count(&slot_of[..problem.tasks()]);
         let any_over = count.iter().zip(&zones.most).any(|(count, most)| count > most);
         let any_under = count.iter().zip(&zones.least).any(|(count, least)| count < least);
         ZoneCounts { zones, count, any_over, any_under }

@@ -92,7 +92,8 @@ mod tests {
     #[test]
     fn random_assignments_respect_zones_and_reach_all_slots() {
         let mut problem = Problem::new(Traffic::new(5, []), Square::filled(8, 1.0));
-        problem.zones = Zones::alike(vec![0, 0, 0, 0, 1, 1, 2, 2], 1, 2);
+        let zone_of_slot = vec![0, 0, 0, 0, 1, 1, 2, 2];
+        problem.zones = Zones { zone_of_slot, least: vec![1; 3], most: vec![2; 3] };
         let mut rng = Xoshiro::new(1);
         let mut used = [0; 8];
         for _ in 0..200 {

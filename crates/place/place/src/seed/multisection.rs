@@ -1,6 +1,7 @@
 //! Divides tasks over nested groups, from the outermost level inwards.
 
 use super::cut_graph::CutGraph;
+use super::in_order;
 use super::sides::TwoSides;
 use crate::Traffic;
 use crate::key::FloatKey;
@@ -77,13 +78,7 @@ pub fn multisection(
         }
         parts = divided;
     }
-    let mut slot_of = vec![0; groups.slots()];
-    parts
-        .iter()
-        .flatten()
-        .zip(&groups.order)
-        .for_each(|(item, slot)| slot_of[*item as usize] = *slot);
-    slot_of
+    in_order(&parts.concat(), &groups.order)
 }
 
 fn best_cut(

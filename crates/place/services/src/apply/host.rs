@@ -1,11 +1,12 @@
 //! This computer and its applied plans.
 
-use super::ApplyError;
+use super::JournalError;
 use super::seat::USUAL_NAME;
 use super::undo::undo;
 use crate::ServicesPlan;
 use seatmap_cell::guardian::{GuardedHost, LeaseTerm};
 use seatmap_cell::{GuardianCommand, Left, Name, RunFolder};
+use seatmap_data::document::{Failure, unfit};
 use seatmap_data::statistics::words::joined;
 use seatmap_os::{Root, boot};
 use serde::{Deserialize, Serialize};
@@ -51,9 +52,10 @@ impl ServicesHost {
     ///
     /// # Errors
     /// The folder for journals cannot be created.
-    pub fn here(guardian: GuardianCommand) -> Result<Self, ApplyError> {
+    pub fn here(guardian: GuardianCommand) -> Result<Self, Failure> {
         let root = Root::new("/");
-        let run = RunFolder::new(&RunFolder::of_user()?.file(FOLDER))?;
+        let run = RunFolder::of_user().and_then(|run| RunFolder::new(&run.file(FOLDER)));
+        let run = run.map_err(JournalError::from)?;
         Ok(ServicesHost { boot_id: boot::id(&root), root, run, guardian })
     }
 
@@ -61,16 +63,17 @@ impl ServicesHost {
         serde_json::from_slice(&self.run.read(&format!("{name}.json")).ok()?).ok()
     }
 
-    pub(crate) fn remember(&self, applied: &AppliedPlan) -> Result<(), ApplyError> {
+    pub(crate) fn remember(&self, applied: &AppliedPlan) -> Result<(), Failure> {
         let text = seatmap_data::document::written(applied);
-        Ok(self.run.replace(&format!("{}.json", applied.name), text.as_bytes())?)
+        let file = format!("{}.json", applied.name);
+        Ok(self.run.replace(&file, text.as_bytes()).map_err(JournalError::from)?)
     }
 
     /// The applied plans, the oldest first.
     ///
     /// # Errors
     /// A journal cannot be read.
-    pub fn standing(&self) -> Result<Vec<AppliedPlan>, ApplyError> {
+    pub fn standing(&self) -> Result<Vec<AppliedPlan>, Failure> {
         Ok(self.whole()?.iter().filter_map(|name| self.record(name)).collect())
     }
 
@@ -78,8 +81,8 @@ impl ServicesHost {
     ///
     /// # Errors
     /// No such plan is applied, or a journal cannot be read or written.
-    pub fn undo(&self, name: Option<&Name>) -> Result<(Name, Vec<Left>), ApplyError> {
-        let _lock = self.run.lock()?;
+    pub fn undo(&self, name: Option<&Name>) -> Result<(Name, Vec<Left>), Failure> {
+        let _lock = self.run.lock().map_err(JournalError::from)?;
         let mut left = self.recover()?;
         let name = self.plan(name)?.name;
         left.extend(self.leave(&name, Vec::new())?);
@@ -90,7 +93,7 @@ impl ServicesHost {
     ///
     /// # Errors
     /// No such plan is applied.
-    pub fn plan(&self, name: Option<&Name>) -> Result<AppliedPlan, ApplyError> {
+    pub fn plan(&self, name: Option<&Name>) -> Result<AppliedPlan, Failure> {
         let standing = self.standing()?;
         let found = match (name, &standing[..]) {
             (Some(name), standing) => standing.iter().find(|one| one.name == *name),
@@ -107,12 +110,12 @@ impl ServicesHost {
             let names = standing.iter().map(|one| format!("'{}'", one.name));
             format!("; applied: {}", joined(names, ", "))
         };
-        Err(ApplyError::Unfit(format!("no plan '{name}' is applied{rest}")))
+        unfit(format!("no plan '{name}' is applied{rest}"))
     }
 }
 
 impl GuardedHost for ServicesHost {
-    type Error = ApplyError;
+    type Error = JournalError;
 
     fn run(&self) -> &RunFolder {
         &self.run
@@ -131,7 +134,7 @@ impl GuardedHost for ServicesHost {
         Some(LeaseTerm { left_s, has_memory: false })
     }
 
-    fn end(&self, name: &Name) -> Result<Vec<Left>, ApplyError> {
+    fn end(&self, name: &Name) -> Result<Vec<Left>, JournalError> {
         let record = self.record(name);
         // First: the next command undoes a journal without a record, even on a full disk.
         self.run.forget(name)?;

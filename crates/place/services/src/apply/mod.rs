@@ -32,62 +32,18 @@ pub use host::{AppliedPlan, ServicesHost};
 pub use seat::{ApplyRequest, ApplyResult};
 pub(crate) use setting::is_word;
 
-use crate::ServicesError;
-use seatmap_cell::{CellError, NameError};
 use seatmap_data::document::Blame;
-use seatmap_os::rights;
-use seatmap_os::root::FileError;
 use std::io;
 
-/// Why a plan was not applied or undone.
+/// The folder of journals cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ApplyError {
-    /// A service of the plan does not exist.
-    #[error(transparent)]
-    Services(#[from] ServicesError),
-    /// The name is invalid.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// The plan or its name does not suit this computer: a sentence.
-    #[error("{0}")]
-    Unfit(String),
-    /// A setting was refused.
-    #[error("cannot give service '{service}' CPUs {cpus}: {}{}", .source.path, advice(.source))]
-    Refused {
-        /// The service.
-        service: String,
-        /// Its CPUs.
-        cpus: String,
-        /// The kernel's or the owner's reason.
-        source: FileError,
-    },
-    /// A setting was accepted, but has no effect: a sentence.
-    #[error("{0}")]
-    NotEffective(String),
-    /// The folder of journals cannot be used.
-    #[error("cannot read or write the journals of plans")]
-    Remembering(#[from] io::Error),
-    /// The guardian cannot be started.
-    #[error(transparent)]
-    Guardian(#[from] CellError),
-}
+#[error("cannot read or write the journals of plans")]
+pub struct JournalError(#[from] io::Error);
 
-/// errno(3).
-const EBUSY: i32 = 16;
+seatmap_data::into_failure!(JournalError);
 
-fn advice(error: &FileError) -> &'static str {
-    match error.source.raw_os_error() {
-        Some(EBUSY) => " (a group below it has other CPUs, or another group has these exclusively)",
-        _ => rights::way_out(&error.source),
-    }
-}
-
-impl Blame for ApplyError {
+impl Blame for JournalError {
     fn is_input(&self) -> bool {
-        match self {
-            ApplyError::Services(error) => error.is_input(),
-            ApplyError::Name(_) | ApplyError::Unfit(_) => true,
-            _ => false,
-        }
+        false
     }
 }

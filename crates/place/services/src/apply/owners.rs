@@ -1,9 +1,10 @@
 //! Services of owners that ignore plans: kubelet overwrites the groups of pods, and Slurm has
 //! promised a step's other CPUs to other jobs.
 
-use super::{ApplyError, setting};
+use super::setting;
 use crate::{PlannedService, Service, ServiceTarget};
 use seatmap_cell::SettingChange;
+use seatmap_data::document::{Failure, unfit};
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
@@ -11,7 +12,7 @@ use seatmap_os::{CpuSet, Root, Tid, task};
 ///
 /// # Errors
 /// The service is a pod, or a whole Slurm job.
-pub fn check(service: &Service) -> Result<(), ApplyError> {
+pub fn check(service: &Service) -> Result<(), Failure> {
     let name = &service.name;
     match service.target() {
         Some(ServiceTarget::Cgroup(path) | ServiceTarget::Unit(path)) => {
@@ -19,10 +20,10 @@ pub fn check(service: &Service) -> Result<(), ApplyError> {
         }
         // Each new step overwrites the job's group: `task_cgroup_cpuset_create` in
         // src/plugins/task/cgroup/task_cgroup_cpuset.c.
-        Some(ServiceTarget::Step(job)) if !job.contains('.') => Err(ApplyError::Unfit(format!(
+        Some(ServiceTarget::Step(job)) if !job.contains('.') => unfit(format!(
             "service '{name}' is a whole Slurm job, and Slurm overwrites its CPUs with each step; \
              name a step, such as {job}.0 or {job}.batch"
-        ))),
+        )),
         _ => Ok(()),
     }
 }
@@ -31,7 +32,7 @@ pub fn check(service: &Service) -> Result<(), ApplyError> {
 ///
 /// # Errors
 /// It is part of a pod.
-pub fn check_container(root: &Root, service: &str, pid: i32) -> Result<(), ApplyError> {
+pub fn check_container(root: &Root, service: &str, pid: i32) -> Result<(), Failure> {
     let membership = root.read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
     check_kubelet(service, membership.lines())
 }
@@ -39,13 +40,13 @@ pub fn check_container(root: &Root, service: &str, pid: i32) -> Result<(), Apply
 fn check_kubelet<'a>(
     service: &str,
     mut groups: impl Iterator<Item = &'a str>,
-) -> Result<(), ApplyError> {
+) -> Result<(), Failure> {
     if groups.any(is_of_kubelet) {
-        return Err(ApplyError::Unfit(format!(
+        return unfit(format!(
             "service '{service}' belongs to kubelet, which overwrites the CPUs of its pods; remove \
              it from services.toml and plan again, and reserve the CPUs of the others in kubelet's \
              reservedSystemCPUs"
-        )));
+        ));
     }
     Ok(())
 }
@@ -54,7 +55,7 @@ fn check_kubelet<'a>(
 ///
 /// # Errors
 /// The plan gives it others, or the group cannot be read.
-pub fn check_step(root: &Root, planned: &PlannedService, folder: &str) -> Result<(), ApplyError> {
+pub fn check_step(root: &Root, planned: &PlannedService, folder: &str) -> Result<(), Failure> {
     let files = ["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"];
     let own = files.iter().find_map(|file| root.read(&format!("{folder}/{file}")).ok());
     let own = own.as_deref().and_then(CpuSet::of_list).unwrap_or_default();
@@ -62,12 +63,12 @@ pub fn check_step(root: &Root, planned: &PlannedService, folder: &str) -> Result
     if beyond.is_empty() {
         return Ok(());
     }
-    Err(ApplyError::Unfit(format!(
+    unfit(format!(
         "service '{}' is a Slurm step with CPUs {own}, but the plan gives it {beyond}, which Slurm \
          may give to others; a plan can only narrow a step: request more CPUs with 'srun \
          --exclusive' or '--cpus-per-task'",
         planned.service.name
-    )))
+    ))
 }
 
 /// Refuses process 1 and threads of the kernel.
@@ -77,13 +78,13 @@ pub fn check_step(root: &Root, planned: &PlannedService, folder: &str) -> Result
 pub fn check_processes<'a>(
     service: &str,
     pids: impl IntoIterator<Item = &'a Tid>,
-) -> Result<(), ApplyError> {
+) -> Result<(), Failure> {
     for pid in pids {
         if let Some(kind) = task::vital(*pid) {
-            return Err(ApplyError::Unfit(format!(
+            return unfit(format!(
                 "service '{service}' includes process {pid}, {kind}; name the processes of one \
                  program, by pid, command, cgroup or unit"
-            )));
+            ));
         }
     }
     Ok(())
@@ -93,19 +94,15 @@ pub fn check_processes<'a>(
 ///
 /// # Errors
 /// There is such a change.
-pub fn check_changes(
-    root: &Root,
-    service: &str,
-    changes: &[SettingChange],
-) -> Result<(), ApplyError> {
+pub fn check_changes(root: &Root, service: &str, changes: &[SettingChange]) -> Result<(), Failure> {
     let layout = CpusetMounts::read(root);
     match changes.iter().find(|change| !setting::may_be(change, &layout)) {
         None => Ok(()),
-        Some(SettingChange { path, .. }) => Err(ApplyError::Unfit(format!(
+        Some(SettingChange { path, .. }) => unfit(format!(
             "service '{service}' would need a change of {path}, but plans never change that; name \
              a unit, container or domain by its name, or a control group below the cpuset \
              hierarchy"
-        ))),
+        )),
     }
 }
 

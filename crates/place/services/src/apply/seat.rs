@@ -3,15 +3,16 @@
 use super::drop_in::DropIn;
 use super::host::{AppliedPlan, ServicesHost};
 use super::targets::{SeatingWay, of_drop_in, of_interrupts, of_queues, of_threads};
-use super::{ApplyError, owners, setting};
+use super::{JournalError, owners, setting};
 use crate::{PlannedService, ServicesPlan, living};
 use seatmap_cell::{
     CellJournal, CellJournalHeader, GuardedHost, JournalEntry, Name, SettingChange, SettingKind,
     fault, posted,
 };
+use seatmap_data::document::{Failure, unfit};
 use seatmap_data::statistics::words::counted;
 use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, boot, irq, layout, rps, task};
+use seatmap_os::{CpuSet, Root, boot, irq, layout, rights, rps, task};
 use std::time::Duration;
 
 /// The default name of a plan.
@@ -75,8 +76,8 @@ impl ServicesHost {
     /// Gives each service its set. If one fails, all are restored.
     ///
     /// # Errors
-    /// [`ApplyError`].
-    pub fn apply(&self, request: &ApplyRequest) -> Result<ApplyResult, ApplyError> {
+    /// [`Failure`].
+    pub fn apply(&self, request: &ApplyRequest) -> Result<ApplyResult, Failure> {
         let plan = &request.plan;
         plan.services.iter().try_for_each(|planned| owners::check(&planned.service))?;
         self.check_cpus(plan)?;
@@ -89,7 +90,7 @@ impl ServicesHost {
             }
             ways.push((planned, way));
         }
-        let _lock = self.run.lock()?;
+        let _lock = self.run.lock().map_err(JournalError::from)?;
         self.recover()?;
         self.check_claims(request)?;
         let mut seats = Vec::new();
@@ -115,9 +116,9 @@ impl ServicesHost {
     /// Keeps a plan until it is undone or the computer reboots; units keep their CPUs even then.
     ///
     /// # Errors
-    /// [`ApplyError`].
-    pub fn keep(&self, name: Option<&Name>) -> Result<AppliedPlan, ApplyError> {
-        let _lock = self.run.lock()?;
+    /// [`Failure`].
+    pub fn keep(&self, name: Option<&Name>) -> Result<AppliedPlan, Failure> {
+        let _lock = self.run.lock().map_err(JournalError::from)?;
         self.recover()?;
         let mut applied = self.plan(name)?;
         let name = applied.name.clone();
@@ -135,7 +136,7 @@ impl ServicesHost {
         Ok(applied)
     }
 
-    fn begin(&self, request: &ApplyRequest) -> Result<CellJournal, ApplyError> {
+    fn begin(&self, request: &ApplyRequest) -> Result<CellJournal, Failure> {
         let last = self.journals()?.last().map_or(0, |journal| journal.header.serial);
         let header = CellJournalHeader::new(
             &request.name,
@@ -143,45 +144,46 @@ impl ServicesHost {
             last.saturating_add(1),
             Some(boot::ticks()),
         );
-        Ok(CellJournal::begin(&self.run.journal(&request.name), &self.boot_id, header)?)
+        let path = self.run.journal(&request.name);
+        Ok(CellJournal::begin(&path, &self.boot_id, header).map_err(JournalError::from)?)
     }
 
-    fn check_cpus(&self, plan: &ServicesPlan) -> Result<(), ApplyError> {
+    fn check_cpus(&self, plan: &ServicesPlan) -> Result<(), Failure> {
         let wanted = all_cpus(plan);
         let online =
             layout::online(&self.root).map_err(|error| refused(&plan.services[0], error))?;
         let missing = wanted.without(&online);
         if !missing.is_empty() {
-            return Err(ApplyError::Unfit(format!(
+            return unfit(format!(
                 "CPUs {missing} of the plan are not online here ({online} are); plan again on this \
                  computer"
-            )));
+            ));
         }
         let cells = seatmap_cell::standing(&self.root);
         let in_cells = CpuSet::from_iter(cells.values().flatten()).within(&wanted);
         if !in_cells.is_empty() {
-            return Err(ApplyError::Unfit(format!(
+            return unfit(format!(
                 "CPUs {in_cells} belong to a cell; 'seatmap cell list' shows it"
-            )));
+            ));
         }
         Ok(())
     }
 
-    fn check_claims(&self, request: &ApplyRequest) -> Result<(), ApplyError> {
+    fn check_claims(&self, request: &ApplyRequest) -> Result<(), Failure> {
         let wanted = all_cpus(&request.plan);
         for AppliedPlan { name, plan, .. } in self.standing()? {
             if name == request.name {
-                return Err(ApplyError::Unfit(format!(
+                return unfit(format!(
                     "plan '{name}' is already applied; run 'seatmap services undo {name}', or give \
                      --name"
-                )));
+                ));
             }
             let cpus = all_cpus(&plan).within(&wanted);
             if !cpus.is_empty() {
-                return Err(ApplyError::Unfit(format!(
+                return unfit(format!(
                     "CPUs {cpus} belong to the applied plan '{name}'; undo it first, or plan both \
                      together"
-                )));
+                ));
             }
         }
         Ok(())
@@ -192,13 +194,22 @@ fn all_cpus(plan: &ServicesPlan) -> CpuSet {
     plan.services.iter().flat_map(PlannedService::cpu_set).collect()
 }
 
-pub(super) fn refused(planned: &PlannedService, source: FileError) -> ApplyError {
-    ApplyError::Refused {
-        service: planned.service.name.clone(),
-        cpus: planned.cpus.clone(),
-        source,
-    }
+pub(super) fn refused(planned: &PlannedService, source: FileError) -> Failure {
+    not_given(&planned.service.name, &planned.cpus, source)
 }
+
+fn not_given(service: &str, cpus: &str, source: FileError) -> Failure {
+    let advice = match source.source.raw_os_error() {
+        Some(EBUSY) => " (a group below it has other CPUs, or another group has these exclusively)",
+        _ => rights::way_out(&source.source),
+    };
+    let path = &source.path;
+    let what = format!("cannot give service '{service}' CPUs {cpus}: {path}{advice}");
+    Failure::work_at(what)(source)
+}
+
+/// errno(3).
+const EBUSY: i32 = 16;
 
 fn interrupt(root: &Root, path: &str) -> String {
     irq::name(root, path.split('/').nth(3).unwrap_or_default())
@@ -209,9 +220,9 @@ impl ServiceSite<'_> {
         &mut self,
         request: &ApplyRequest,
         seats: &[PlannedSeat],
-    ) -> Result<ApplyResult, ApplyError> {
+    ) -> Result<ApplyResult, Failure> {
         for PlannedSeat { planned, way, changes } in seats {
-            self.journal.note(changes)?;
+            self.note(changes)?;
             for change in changes.iter().filter(|change| DropIn::of(&change.path).is_none()) {
                 self.make(planned, change)?;
             }
@@ -242,7 +253,7 @@ impl ServiceSite<'_> {
             ends_s: Some(boot::seconds() + request.time.as_secs().max(1)),
         };
         self.host.remember(&applied)?;
-        self.journal.append(&[JournalEntry::Done])?;
+        self.journal.append(&[JournalEntry::Done]).map_err(JournalError::from)?;
         let changes = self.journal.changes.iter();
         let threads = changes.clone().filter(|change| change.what == SettingKind::Affinity);
         Ok(ApplyResult {
@@ -255,14 +266,18 @@ impl ServiceSite<'_> {
         })
     }
 
-    fn make(&self, planned: &PlannedService, change: &SettingChange) -> Result<(), ApplyError> {
+    fn note(&mut self, changes: &[SettingChange]) -> Result<(), JournalError> {
+        Ok(self.journal.note(changes)?)
+    }
+
+    fn make(&self, planned: &PlannedService, change: &SettingChange) -> Result<(), Failure> {
         let root = &self.host.root;
         let made = setting::set(root, change, &change.new);
         fault::point();
         let read = made.and_then(|()| setting::current(root, change));
         match read {
             Ok(found) if change.same(&found, &change.new) || change.is_given(&found) => Ok(()),
-            Ok(found) => Err(ApplyError::NotEffective(format!(
+            Ok(found) => Err(Failure::work(format!(
                 "service '{}': {} was set to '{}', but reads '{found}'; another program writes it \
                  too",
                 planned.service.name, change.path, change.new
@@ -273,7 +288,7 @@ impl ServiceSite<'_> {
     }
 
     /// systemd accepts a property even if no cpuset enforces it.
-    fn check_effect(&self, planned: &PlannedService) -> Result<(), ApplyError> {
+    fn check_effect(&self, planned: &PlannedService) -> Result<(), Failure> {
         let cpus = planned.cpu_set();
         let mut outside = 0;
         for _ in 0..EFFECT_LOOKS {
@@ -287,7 +302,7 @@ impl ServiceSite<'_> {
             // The owner may act a little later.
             std::thread::sleep(EFFECT_PAUSE);
         }
-        Err(ApplyError::NotEffective(format!(
+        Err(Failure::work(format!(
             "service '{}': CPUs {} were set, but {} may still run elsewhere: no cpuset enforces \
              the setting; name the service by pid or command to change the masks of its threads",
             planned.service.name,
@@ -296,7 +311,7 @@ impl ServiceSite<'_> {
         )))
     }
 
-    fn seat_threads(&mut self, planned: &PlannedService) -> Result<(), ApplyError> {
+    fn seat_threads(&mut self, planned: &PlannedService) -> Result<(), Failure> {
         let mut threads = 0;
         for _ in 0..ROUNDS {
             let pids = living::processes(&self.host.root, &planned.service)?;
@@ -305,13 +320,13 @@ impl ServiceSite<'_> {
             if changes.is_empty() {
                 break;
             }
-            self.journal.note(&changes)?;
+            self.note(&changes)?;
             for change in &changes {
                 self.make(planned, change)?;
             }
         }
         if threads == 0 {
-            return Err(ApplyError::NotEffective(format!(
+            return Err(Failure::work(format!(
                 "service '{}' has no thread with a changeable mask",
                 planned.service.name
             )));
@@ -326,7 +341,7 @@ impl ServiceSite<'_> {
         plan: &ServicesPlan,
         changes: fn(&Root, &CpuSet) -> Result<Vec<SettingChange>, FileError>,
         name: fn(&Root, &str) -> String,
-    ) -> Result<Vec<String>, ApplyError> {
+    ) -> Result<Vec<String>, Failure> {
         let host = self.host;
         let root = &host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
@@ -334,7 +349,7 @@ impl ServiceSite<'_> {
         };
         let changes = changes(root, &allowed);
         let changes = changes.map_err(|error| refused(&plan.services[0], error))?;
-        self.journal.note(&changes)?;
+        self.note(&changes)?;
         let mut left = Vec::new();
         for change in changes {
             if setting::set(root, &change, &change.new).is_err() {
@@ -358,7 +373,7 @@ impl ServiceSite<'_> {
         }
     }
 
-    fn keep_units(&mut self) -> Result<(), ApplyError> {
+    fn keep_units(&mut self) -> Result<(), Failure> {
         let mut runtime = self.journal.changes.clone();
         runtime.retain(|change| change.path.starts_with("unit:"));
         for change in runtime {
@@ -367,12 +382,11 @@ impl ServiceSite<'_> {
             let property = kept.path.splitn(3, ':').skip(1).collect::<Vec<_>>();
             if let [name, property] = property[..] {
                 let drop_in = of_drop_in(&self.host.root, &kept, name, property, true);
-                self.journal.note(drop_in.as_slice())?;
+                self.note(drop_in.as_slice())?;
             }
-            self.journal.note(std::slice::from_ref(&kept))?;
-            setting::set(&self.host.root, &kept, &kept.new).map_err(|source| {
-                ApplyError::Refused { service: kept.path.clone(), cpus: kept.new.clone(), source }
-            })?;
+            self.note(std::slice::from_ref(&kept))?;
+            setting::set(&self.host.root, &kept, &kept.new)
+                .map_err(|error| not_given(&kept.path, &kept.new, error))?;
         }
         Ok(())
     }

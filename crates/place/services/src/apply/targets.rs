@@ -3,9 +3,10 @@
 use super::drop_in::DropIn;
 use super::seat::refused;
 use super::setting::{self, OPTIONS, PROPERTIES};
-use super::{ApplyError, owners, virsh};
+use super::{owners, virsh};
 use crate::{PlannedService, ServiceTarget, living};
 use seatmap_cell::{SettingChange, SettingKind};
+use seatmap_data::document::{Failure, unfit};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::root::FileError;
 use seatmap_os::task::{self, ThreadStat};
@@ -34,17 +35,17 @@ impl SeatingWay {
     /// The method for a service.
     ///
     /// # Errors
-    /// [`ApplyError`]: the service or its owner does not exist.
-    pub fn of(root: &Root, planned: &PlannedService) -> Result<Self, ApplyError> {
+    /// [`Failure`]: the service or its owner does not exist.
+    pub fn of(root: &Root, planned: &PlannedService) -> Result<Self, Failure> {
         let name = &planned.service.name;
         owners::check(&planned.service)?;
         Ok(match planned.service.target() {
             Some(ServiceTarget::Unit(unit)) => {
                 if !root.has(SYSTEMD) || !setting::is_word(&unit) {
-                    return Err(ApplyError::Unfit(format!(
+                    return unfit(format!(
                         "service '{name}' is a systemd unit, but systemd is not running here; name \
                          it by cgroup or pid"
-                    )));
+                    ));
                 }
                 let has_kind = unit
                     .rsplit_once('.')
@@ -79,16 +80,16 @@ impl SeatingWay {
             }
             Some(ServiceTarget::Domain(domain)) => {
                 if !virsh::is_domain_name(&domain) {
-                    return Err(ApplyError::Unfit(format!(
+                    return unfit(format!(
                         "service '{name}' is a libvirt domain with an unusable name (a number, or \
                          with other characters than letters, digits and - _ . @); rename it with \
                          'virsh domrename'"
-                    )));
+                    ));
                 }
                 // Without virsh or a connection, nothing is changed.
                 virsh::pins(&domain).map_err(|source| {
                     if virsh::is_missing(&source) {
-                        return ApplyError::Unfit(format!(
+                        return Failure::input(format!(
                             "service '{name}' is a libvirt domain, but 'virsh' is not installed; \
                              install it (libvirt-clients), or leave the service out of the plan"
                         ));

@@ -1,5 +1,6 @@
 //! Collects the files to import, also from a folder such as `/etc/systemd/system`.
 
+use super::systemd::KINDS;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,8 +9,6 @@ pub const MOST_BYTES: usize = 4 << 20;
 
 /// A server has a few hundred units.
 const MOST_FILES: usize = 4096;
-
-const ENDINGS: [&str; 7] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".xml"];
 
 /// The states of kubelet in `/var/lib/kubelet`.
 const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
@@ -57,7 +56,7 @@ fn drop_ins(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn is_of_interest(name: &str) -> bool {
-    STATES.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    STATES.contains(&name) || KINDS.iter().chain(&[".xml"]).any(|kind| name.ends_with(kind))
 }
 
 /// The text of a file; bytes that are not text are replaced.

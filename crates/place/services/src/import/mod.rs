@@ -23,7 +23,7 @@ pub mod written;
 use crate::Service;
 use crate::file::MOST_SERVICES;
 use lists::ListSpelling;
-use seatmap_data::document::{Blame, too_long};
+use seatmap_data::document::{Failure, too_long, unfit};
 use seatmap_os::{CpuSet, Root};
 use serde::Serialize;
 
@@ -235,24 +235,17 @@ pub struct ImportedSeats {
     reserved: Option<CpuSet>,
 }
 
-/// A mistake in one of the files, or in all of them.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct SeatsFileError(String);
-
-impl Blame for SeatsFileError {}
-
 /// Reads all files. With a given format, files from the command line must have it. An unreadable
 /// file of a folder only adds a remark; `unopened` are such remarks.
 ///
 /// # Errors
-/// [`SeatsFileError`]: a file from the command line cannot be read, or no file names a service.
+/// [`Failure`]: a file from the command line cannot be read, or no file names a service.
 pub fn read(
     files: &[SourceFile<'_>],
     unopened: Vec<ImportRemark>,
     format: Option<SeatsFormat>,
     driver: CgroupDriver,
-) -> Result<ImportedSeats, SeatsFileError> {
+) -> Result<ImportedSeats, Failure> {
     let mut seats = ImportedSeats {
         format: FORMAT,
         housekeeping: None,
@@ -271,7 +264,7 @@ pub fn read(
         });
         if let Err(problem) = read {
             if !file.is_from_folder {
-                return Err(SeatsFileError(format!("{}: {problem}", file.name)));
+                return unfit(format!("{}: {problem}", file.name));
             }
             seats.seats.truncate(before[0]);
             seats.remarks.truncate(before[1]);
@@ -279,9 +272,9 @@ pub fn read(
             seats.remarks.push(ImportRemark::UnreadFile { file, problem });
         }
     }
-    systemd::seat(&units, &mut seats).map_err(SeatsFileError)?;
+    systemd::seat(&units, &mut seats).map_err(Failure::input)?;
     if seats.seats.is_empty() {
-        return Err(SeatsFileError(seats.emptiness()));
+        return unfit(seats.emptiness());
     }
     seats.keep_house();
     seats.compare();

@@ -21,7 +21,7 @@ const NO_UNIT: &str = "the unit of these settings is unknown: name the file NAME
                        Id,...'";
 
 /// Kinds of units with processes.
-const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
+pub const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
 
 const USUAL_SLICE: &str = "system.slice";
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{ServicesFile, ServicesPlan, export};
 use proptest::prelude::*;
+use seatmap_data::document::Failure;
 use seatmap_data::machine::Profile;
 
 fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
@@ -10,7 +11,7 @@ fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
 }
 
 /// With groups made by systemd.
-fn read_all(files: &[SourceFile]) -> Result<ImportedSeats, SeatsFileError> {
+fn read_all(files: &[SourceFile]) -> Result<ImportedSeats, Failure> {
     read(files, Vec::new(), None, CgroupDriver::Systemd)
 }
 

@@ -6,17 +6,10 @@ use crate::plan::document::FORMAT;
 use crate::plan::request;
 use crate::plan::units::Units;
 use crate::{PlannedService, ServicesFile, ServicesPlan, find};
-use seatmap_data::document::Blame;
+use seatmap_data::document::{Failure, unfit};
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
-
-/// The seats do not make a plan: a sentence.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct WrittenPlanError(String);
-
-impl Blame for WrittenPlanError {}
 
 impl ImportedSeats {
     /// A `services.toml` with these services, or text to append to `known`; `None` if nothing is
@@ -37,19 +30,19 @@ impl ImportedSeats {
     /// The plan of all services with CPUs.
     ///
     /// # Errors
-    /// [`WrittenPlanError`].
-    pub fn plan(&self, profile: &Profile) -> Result<ServicesPlan, WrittenPlanError> {
+    /// [`Failure`].
+    pub fn plan(&self, profile: &Profile) -> Result<ServicesPlan, Failure> {
         let known: CpuSet = profile.topology.os_indices().collect();
         let mut services: Vec<PlannedService> = Vec::new();
         for seat in self.seats.iter().filter(|seat| seat.cpus.is_some()) {
             let set = seat.cpu_set();
             let cpus = set.without(&known);
             if !cpus.is_empty() {
-                return Err(WrittenPlanError(format!(
+                return unfit(format!(
                     "CPUs {cpus} of '{}' are not on {} (CPUs {known}); name the machine of the \
                      files with --on",
                     seat.service.name, profile.name
-                )));
+                ));
             }
             let alike = services.iter().find(|one| {
                 let is_alone = one.service.is_alone() || seat.service.is_alone();
@@ -66,7 +59,7 @@ impl ImportedSeats {
         }
         if services.is_empty() {
             let services = counted(self.seats.len(), "service");
-            return Err(WrittenPlanError(format!("the files name CPUs for none of {services}")));
+            return unfit(format!("the files name CPUs for none of {services}"));
         }
         let computer =
             SharedComputer { housekeeping: self.housekeeping.clone(), ..SharedComputer::default() };

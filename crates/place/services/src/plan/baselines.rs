@@ -4,57 +4,32 @@
 //! `recommender`, `target-cpu-percentile`).
 
 use super::cost::Pricing;
-use super::request::PlanError;
 use super::units::Units;
 use super::{Members, Pool, ServicesPlan};
 use crate::ServicesRecord;
+use seatmap_data::document::Failure;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 const REQUEST: f64 = 0.9;
 
-/// A policy for sets other than Seatmap's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PackingPolicy {
-    /// The present sets of the services.
-    Now,
-    /// All services share all CPUs.
-    Together,
-    /// The static policy of Kubernetes' kubelet: whole CPUs, packed, for each service that requests
-    /// them, and one pool of the rest.
-    Kubelet,
-    /// The balloons policy of NRI: a set as large as the request, in the cache with the most room.
-    Balloons,
-    /// Equal shares for all.
-    Equal,
-    /// The sets of another plan, such as an imported one.
-    Written,
-}
+/// The present sets of the services.
+pub const NOW: &str = "as it is now";
+/// All services share all CPUs.
+pub const TOGETHER: &str = "all share all";
+/// The sets of another plan, such as an imported one.
+pub const WRITTEN: &str = "as it is written";
 
-impl PackingPolicy {
-    /// Its name in tables and documents.
-    pub fn word(self) -> &'static str {
-        match self {
-            PackingPolicy::Now => "as it is now",
-            PackingPolicy::Together => "all share all",
-            PackingPolicy::Kubelet => "kubelet-like",
-            PackingPolicy::Balloons => "balloons-like",
-            PackingPolicy::Equal => "equal shares",
-            PackingPolicy::Written => "as it is written",
-        }
-    }
-}
-
-/// All available baselines.
-pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Vec<Pool>)> {
+/// All available baselines by their names in tables and documents.
+pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(&'static str, Vec<Pool>)> {
     let found = [
-        (PackingPolicy::Now, now(pricing.units, record)),
-        (PackingPolicy::Together, Some(together(pricing))),
-        (PackingPolicy::Kubelet, Some(kubelet(pricing))),
-        (PackingPolicy::Balloons, balloons(pricing)),
-        (PackingPolicy::Equal, equal(pricing)),
+        (NOW, now(pricing.units, record)),
+        (TOGETHER, Some(together(pricing))),
+        ("kubelet-like", Some(kubelet(pricing))),
+        ("balloons-like", balloons(pricing)),
+        ("equal shares", equal(pricing)),
     ];
-    found.into_iter().filter_map(|(policy, pools)| Some((policy, pools?))).collect()
+    found.into_iter().filter_map(|(name, pools)| Some((name, pools?))).collect()
 }
 
 /// The present sets, if they are pools. Other machines have other CPUs.
@@ -88,12 +63,12 @@ fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Vec<Pool>> {
 /// Another plan's sets for the services of a record.
 ///
 /// # Errors
-/// [`PlanError`]: the plan lacks a service, or its sets overlap without being equal.
+/// [`Failure`]: the plan lacks a service, or its sets overlap without being equal.
 pub fn written(
     units: &Units,
     record: &ServicesRecord,
     plan: &ServicesPlan,
-) -> Result<Vec<Pool>, PlanError> {
+) -> Result<Vec<Pool>, Failure> {
     let mut sets = Vec::new();
     for recorded in &record.services {
         let service = &recorded.service;
@@ -101,7 +76,7 @@ pub fn written(
             one.service.target() == service.target() || one.service.name == service.name
         });
         let same = same.ok_or_else(|| {
-            PlanError(format!(
+            Failure::input(format!(
                 "the plan of --beside has no CPUs for '{}', so it cannot be compared; give a file \
                  without this service",
                 service.name
@@ -112,7 +87,7 @@ pub fn written(
     pools_of(units, &sets).ok_or_else(|| {
         let why = "the plan of --beside cannot be judged: two of its sets overlap but differ, or \
                    one has no core of this machine (only whole cores count)";
-        PlanError(why.to_owned())
+        Failure::input(why.to_owned())
     })
 }
 
@@ -140,6 +115,8 @@ fn requests(pricing: &Pricing) -> Vec<(usize, f64)> {
     requests
 }
 
+/// The static policy of Kubernetes' kubelet: whole CPUs, packed, for each service that requests
+/// them, and one pool of the rest.
 fn kubelet(pricing: &Pricing) -> Vec<Pool> {
     let units = pricing.units;
     let mut free: BTreeSet<usize> = (0..units.all.len()).collect();
@@ -189,6 +166,7 @@ fn first_units<K: Ord>(
     (sum > 0 && sum as f64 >= cpus).then_some(taken)
 }
 
+/// The balloons policy of NRI: a set as large as the request, in the cache with the most room.
 fn balloons(pricing: &Pricing) -> Option<Vec<Pool>> {
     let units = pricing.units;
     let mut free: BTreeSet<usize> = (0..units.all.len()).collect();

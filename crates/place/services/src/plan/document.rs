@@ -109,7 +109,7 @@ pub struct PlannedService {
     /// Its CPUs, as a list.
     pub cpus: String,
     /// The CPUs that the words of its `cpus` named for this plan, as a list; absent without words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
     /// The NUMA nodes for its memory, as a list; empty on a machine with one.
     pub nodes: String,

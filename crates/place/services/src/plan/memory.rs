@@ -6,12 +6,12 @@
 
 use super::cost::Pricing;
 use super::demand::Demand;
-use super::request::PlanError;
 use super::search::search;
 use super::spans::UnitSpans;
 use super::units::Units;
 use super::{Members, places};
 use crate::file::size_text;
+use seatmap_data::document::{Failure, unfit};
 use seatmap_data::statistics::words::joined;
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ impl Demand {
     }
 }
 
-pub fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanError> {
+pub fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), Failure> {
     let memory = &demand.node_memory;
     let known: seatmap_os::CpuSet = units.all.iter().map(|unit| unit.node).collect();
     let mut needed: u64 = 0;
@@ -107,19 +107,19 @@ pub fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanEr
             && !nodes.meets(&known)
         {
             let on = if known.len() == 1 { "node" } else { "nodes" };
-            return Err(PlanError(format!(
+            return unfit(format!(
                 "service '{name}' has memory_nodes = \"{nodes}\", but the usable CPUs are on {on} \
                  {known}: name one of these"
-            )));
+            ));
         }
         if service.memory_bytes == 0 {
             continue;
         }
         if memory.bytes.contains(&u64::MAX) {
-            return Err(PlanError(format!(
+            return unfit(format!(
                 "service '{name}' requests memory, but the memory of {machine} is unknown: write \
                  node_memory = \"SIZE\" below [computer], the memory of each NUMA node"
-            )));
+            ));
         }
         let may_have = memory.nodes.iter().zip(&memory.bytes).filter(|(node, _)| {
             service.memory_nodes.as_ref().is_none_or(|nodes| nodes.contains(**node))
@@ -128,10 +128,10 @@ pub fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanEr
         if service.memory_bytes > have {
             let needed = size_text(service.memory_bytes);
             let have = size_text(have);
-            return Err(PlanError(format!(
+            return unfit(format!(
                 "service '{name}' has memory = \"{needed}\", but its possible NUMA nodes have \
                  {have}: set memory = \"{have}\""
-            )));
+            ));
         }
         needed = needed.saturating_add(service.memory_bytes);
     }
@@ -139,20 +139,20 @@ pub fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanEr
     if needed > have {
         let asking = demand.services.iter().filter(|one| one.memory_bytes > 0);
         let wishes = asking.map(|one| format!("{} {}", one.name, size_text(one.memory_bytes)));
-        return Err(PlanError(format!(
+        return unfit(format!(
             "the services need {} of memory ({}), but the NUMA nodes have {}: lower memory by {} \
              in total",
             size_text(needed),
             joined(wishes, ", "),
             size_text(have),
             size_text((needed - have).next_multiple_of(MIB))
-        )));
+        ));
     }
     Ok(())
 }
 
 /// The smallest cut of one service's memory that gives a plan, if memory prevents one.
-pub fn smallest_change(demand: &Demand, units: &Units, spans: &UnitSpans) -> Option<PlanError> {
+pub fn smallest_change(demand: &Demand, units: &Units, spans: &UnitSpans) -> Option<Failure> {
     let mut without = demand.clone();
     for service in &mut without.services {
         service.memory_bytes = 0;
@@ -195,7 +195,7 @@ pub fn smallest_change(demand: &Demand, units: &Units, spans: &UnitSpans) -> Opt
         },
         |(_, why)| why,
     );
-    Some(PlanError(why))
+    Some(Failure::input(why))
 }
 
 fn fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> bool {

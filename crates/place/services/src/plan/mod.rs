@@ -34,7 +34,7 @@ mod spans;
 pub(crate) mod units;
 
 pub use document::{PlannedService, ServicesPlan};
-pub use request::{PlanError, PlanRequest};
+pub use request::PlanRequest;
 
 /// Services by their indices, as bits.
 pub type Members = u64;

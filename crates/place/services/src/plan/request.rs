@@ -1,6 +1,6 @@
 //! Makes a plan from a record.
 
-use super::baselines::{self, PackingPolicy};
+use super::baselines::{self, NOW, WRITTEN};
 use super::bound::lower_bound;
 use super::cost::Pricing;
 use super::demand::Demand;
@@ -12,7 +12,7 @@ use super::units::Units;
 use super::{Pool, memory, replay};
 use crate::ServicesRecord;
 use crate::file::size_bytes;
-use seatmap_data::document::Blame;
+use seatmap_data::document::{Failure, unfit};
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::words::{counted, joined};
 use seatmap_os::CpuSet;
@@ -49,19 +49,12 @@ pub struct PlanRequest<'a> {
     pub is_recorded_machine: bool,
 }
 
-/// The limits cannot be kept: a sentence with the smallest change that helps.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct PlanError(pub String);
-
-impl Blame for PlanError {}
-
 impl PlanRequest<'_> {
     /// Finds the plan.
     ///
     /// # Errors
-    /// [`PlanError`].
-    pub fn plan(&self) -> Result<ServicesPlan, PlanError> {
+    /// [`Failure`].
+    pub fn plan(&self) -> Result<ServicesPlan, Failure> {
         let housekeeping = self.record.computer.housekeeping_cpus();
         let units = Units::of(self.profile, self.allowed.as_ref(), &housekeeping);
         let demand = Demand::of(self.record, &units, &self.node_bytes(&units), &self.bounds);
@@ -86,23 +79,23 @@ impl PlanRequest<'_> {
         let mut answer = answer.ok_or_else(|| nothing_fits(&demand, &units, &spans))?;
         answer.bound = answer.bound.max(general_bound);
         let mut plan = self.document(&pricing, &answer);
-        let judged = beside.map(|pools| baseline(&pricing, PackingPolicy::Written, &pools));
+        let judged = beside.map(|pools| baseline(&pricing, WRITTEN, &pools));
         plan.baselines.extend(judged);
         Ok(plan)
     }
 
-    fn check_bounds(&self, units: &Units) -> Result<(), PlanError> {
+    fn check_bounds(&self, units: &Units) -> Result<(), Failure> {
         for recorded in &self.record.services {
             let service = &recorded.service;
             let Some(cpus) = self.bounds.get(&service.name) else { continue };
             let mut units = units.all.iter();
             if !units.any(|unit| unit.cpus.iter().all(|cpu| cpus.contains(*cpu))) {
-                return Err(PlanError(format!(
+                return unfit(format!(
                     "service '{}' has cpus = \"{}\" ({cpus}), but no whole core of these is for \
                      services, and sets consist of whole cores",
                     service.name,
                     service.cpus.as_deref().unwrap_or_default()
-                )));
+                ));
             }
         }
         Ok(())
@@ -121,10 +114,8 @@ impl PlanRequest<'_> {
         let cost = pricing.price(&pools);
         let services = self.planned(units, &pools);
         let baselines = self.baselines(pricing);
-        let now = baselines
-            .iter()
-            .find(|baseline| baseline.name == PackingPolicy::Now.word())
-            .or_else(|| baselines.first());
+        let now =
+            baselines.iter().find(|baseline| baseline.name == NOW).or_else(|| baselines.first());
         let saved = now.map_or(0.0, |now| now.cost_percent - cost.total());
         let worth = now.map_or(0.0, |now| (WORTH_SHARE * now.cost_percent).max(WORTH_PERCENT));
         ServicesPlan {
@@ -184,13 +175,12 @@ impl PlanRequest<'_> {
 
     fn baselines(&self, pricing: &Pricing) -> Vec<PackingBaseline> {
         let all = baselines::all(pricing, self.record).into_iter();
-        let known =
-            all.filter(|(policy, _)| *policy != PackingPolicy::Now || self.is_recorded_machine);
-        known.map(|(policy, pools)| baseline(pricing, policy, &pools)).collect()
+        let known = all.filter(|(name, _)| *name != NOW || self.is_recorded_machine);
+        known.map(|(name, pools)| baseline(pricing, name, &pools)).collect()
     }
 }
 
-fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &[Pool]) -> PackingBaseline {
+fn baseline(pricing: &Pricing, name: &str, pools: &[Pool]) -> PackingBaseline {
     let cost = pricing.price(pools);
     let mut cpus = vec![String::new(); pricing.demand.services.len()];
     for pool in pools {
@@ -198,7 +188,7 @@ fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &[Pool]) -> Packing
         super::places(pool.members).for_each(|at| cpus[at].clone_from(&list));
     }
     PackingBaseline {
-        name: policy.word().to_owned(),
+        name: name.to_owned(),
         cpus,
         cost,
         cost_percent: cost.total(),
@@ -216,11 +206,11 @@ pub(crate) fn caches(units: &Units) -> Vec<String> {
         .collect()
 }
 
-fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError {
+fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> Failure {
     let of_memory = Some(demand).filter(|demand| demand.asks_for_memory());
     of_memory.and_then(|demand| memory::smallest_change(demand, units, spans)).unwrap_or_else(
         || {
-            PlanError(format!(
+            Failure::input(format!(
                 "no division of {} keeps all limits: sets consist of whole cores, so least_cpus \
                  rounds up and most_cpus down; lower a least_cpus or raise a most_cpus by the size \
                  of a core",
@@ -231,10 +221,10 @@ fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError 
 }
 
 /// Finds impossible limits without a search.
-fn check(demand: &Demand, units: &Units) -> Result<(), PlanError> {
+fn check(demand: &Demand, units: &Units) -> Result<(), Failure> {
     if units.all.is_empty() {
         let why = "no CPUs are left for services: all are housekeeping CPUs or not allowed";
-        return Err(PlanError(why.to_owned()));
+        return unfit(why);
     }
     let cpus = units.cpu_count();
     let needed: u32 = demand.services.iter().map(|service| service.least_cpus).sum();
@@ -242,38 +232,38 @@ fn check(demand: &Demand, units: &Units) -> Result<(), PlanError> {
     if needed > cpus {
         let with_least = demand.services.iter().filter(|service| service.least_cpus > 0);
         let wishes = with_least.map(|one| format!("{} {}", one.name, one.least_cpus));
-        return Err(PlanError(format!(
+        return unfit(format!(
             "the services need at least {} ({}), but only {} can be used: lower least_cpus by {} \
              in total",
             counted(needed, "CPU"),
             joined(wishes, ", "),
             counted(cpus, "CPU"),
             needed - cpus
-        )));
+        ));
     }
     let alone = demand.services.iter().filter(|service| service.is_alone);
     let alone: Vec<&str> = alone.map(|service| service.name.as_str()).collect();
     let needed = alone.len() + usize::from(alone.len() < demand.services.len());
     let count = units.all.len();
     if needed > count {
-        return Err(PlanError(format!(
+        return unfit(format!(
             "exclusive CPUs for {} ({}) take {}, but there are {count}: let {} of them share \
              (share = true, quiet = false)",
             counted(alone.len(), "service"),
             alone.join(", "),
             counted(needed, "core"),
             needed - count
-        )));
+        ));
     }
     let unit_cpus = units.all.iter().map(|unit| unit.cpus.len()).min().unwrap_or(1);
     for service in &demand.services {
         if let Some(most) = service.most_cpus.filter(|most| (*most as usize) < unit_cpus) {
-            return Err(PlanError(format!(
+            return unfit(format!(
                 "service '{}' has most_cpus = {most}, but the smallest possible set is a core \
                  with {}: set most_cpus = {unit_cpus}",
                 service.name,
                 counted(unit_cpus, "CPU")
-            )));
+            ));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::bound::lower_bound;
 use super::cost::{Pricing, SetFacts, waiting};
 use super::demand::{Demand, ServiceDemand};
 use super::memory::NodeMemory;
-use super::request::{PlanError, PlanRequest};
+use super::request::PlanRequest;
 use super::search::{pools, search};
 use super::spans::UnitSpans;
 use super::units::Units;
@@ -12,6 +12,7 @@ use super::*;
 use crate::record::{RecordedService, ServiceTalk};
 use crate::{Service, ServicesRecord};
 use proptest::prelude::*;
+use seatmap_data::document::Failure;
 use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_data::statistics::Xoshiro;
 use seatmap_os::CpuSet;
@@ -86,7 +87,7 @@ fn random_record(services: usize, samples: usize, cpus: f64, seed: u64) -> Servi
     record
 }
 
-fn plan(record: &ServicesRecord, profile: &Profile) -> Result<ServicesPlan, PlanError> {
+fn plan(record: &ServicesRecord, profile: &Profile) -> Result<ServicesPlan, Failure> {
     bounded(record, profile, &[])
 }
 
@@ -94,7 +95,7 @@ fn bounded(
     record: &ServicesRecord,
     profile: &Profile,
     bounds: &[(&str, &str)],
-) -> Result<ServicesPlan, PlanError> {
+) -> Result<ServicesPlan, Failure> {
     let bounds =
         bounds.iter().map(|(name, list)| (name.to_string(), CpuSet::of_list(list).unwrap()));
     PlanRequest {
@@ -270,7 +271,7 @@ fn cpu_limits_are_kept_or_rejected_with_remedy() {
     assert!(refused(&all, &profile).starts_with("no CPUs are left"));
 }
 
-fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> {
+fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, Failure> {
     let mut record = two(1.0);
     for (one, need) in record.services.iter_mut().zip(needs) {
         match need.strip_prefix("nodes ") {

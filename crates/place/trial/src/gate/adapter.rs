@@ -8,7 +8,8 @@ mod go_test;
 mod google_benchmark;
 mod json_times;
 
-use crate::tune::Contestant;
+use crate::tune::program_race::placeholders::{holds, replaced};
+use crate::tune::{Contestant, TrialError};
 use seatmap_data::document::{json_problem, visible};
 use seatmap_data::statistics::median;
 use seatmap_os::named_file;
@@ -51,23 +52,16 @@ pub enum Adapter {
 /// The readings of one run: names in the program, with times in seconds.
 pub type AdapterReadings = Vec<(String, f64)>;
 
-/// Why a report gives no readings.
-#[derive(Debug, thiserror::Error)]
-pub enum AdapterError {
-    /// It is missing or invalid: the reason, as a sentence.
-    #[error("{0}")]
-    Invalid(String),
-    /// The report file of such a program is unreadable.
-    #[error("cannot read the report of {0}")]
-    Unreadable(Adapter, #[source] io::Error),
+fn invalid<T>(why: String) -> Result<T, TrialError> {
+    Err(TrialError::NoReading(why))
 }
 
-fn invalid<T>(why: String) -> Result<T, AdapterError> {
-    Err(AdapterError::Invalid(why))
+fn unreadable(adapter: Adapter) -> impl Fn(io::Error) -> TrialError {
+    move |source| TrialError::System(format!("cannot read the report of {adapter}"), source)
 }
 
-fn missing(name: &str, what: &str) -> AdapterError {
-    AdapterError::Invalid(format!("benchmark '{}' has no {what}", visible(name)))
+fn missing(name: &str, what: &str) -> TrialError {
+    TrialError::NoReading(format!("benchmark '{}' has no {what}", visible(name)))
 }
 
 impl fmt::Display for Adapter {
@@ -92,9 +86,9 @@ impl Adapter {
             // head.
             launcher.extend(["env".into(), joined("CRITERION_HOME=", folder)]);
         }
-        let words = &command.command;
-        let is_placed = words.iter().any(|word| word.to_string_lossy().contains(OUTPUT));
-        let mut words: Vec<OsString> = words.iter().map(|word| placed(word, &file)).collect();
+        let is_placed = holds(&command.command, OUTPUT);
+        let mut words =
+            replaced(&command.command, OUTPUT, &[file.clone().into()], &file.to_string_lossy());
         if !is_placed {
             words.extend(self.options(&file));
         }
@@ -115,8 +109,8 @@ impl Adapter {
     /// The median reading of each name in a finished run's report.
     ///
     /// # Errors
-    /// [`AdapterError`].
-    pub fn read(self, folder: &Path, printed: &str) -> Result<AdapterReadings, AdapterError> {
+    /// [`TrialError`].
+    pub fn read(self, folder: &Path, printed: &str) -> Result<AdapterReadings, TrialError> {
         let found = match self {
             Adapter::Criterion => criterion::read(folder, printed)?,
             Adapter::PytestBenchmark => json_times::pytest(&self.report(folder)?)?,
@@ -127,16 +121,16 @@ impl Adapter {
         self.checked(found)
     }
 
-    fn report(self, folder: &Path) -> Result<String, AdapterError> {
+    fn report(self, folder: &Path) -> Result<String, TrialError> {
         read_text(self, &folder.join(FILE))?.ok_or_else(|| {
-            AdapterError::Invalid(format!(
+            TrialError::NoReading(format!(
                 "{self} wrote no report; Seatmap appends the report options to the command, or \
                  write {OUTPUT} in place of the file name"
             ))
         })
     }
 
-    fn checked(self, found: AdapterReadings) -> Result<AdapterReadings, AdapterError> {
+    fn checked(self, found: AdapterReadings) -> Result<AdapterReadings, TrialError> {
         let mut by_name: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for (name, value_s) in found {
             if !(value_s > 0.0 && value_s.is_normal()) {
@@ -168,40 +162,27 @@ fn joined(option: &str, value: &Path) -> OsString {
     word
 }
 
-fn placed(word: &OsString, file: &Path) -> OsString {
-    let text = word.to_string_lossy();
-    match text.split_once(OUTPUT) {
-        None => word.clone(),
-        Some((before, after)) => {
-            let mut placed = OsString::from(before);
-            placed.push(file);
-            placed.push(after);
-            placed
-        }
-    }
-}
-
-fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, AdapterError> {
+fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, TrialError> {
     let bytes = match named_file::read(path, MOST_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             return invalid(format!("the report of {adapter} is longer than 64 MiB"));
         }
-        Err(source) => return Err(AdapterError::Unreadable(adapter, source)),
+        Err(source) => return Err(unreadable(adapter)(source)),
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(if text.trim().is_empty() { None } else { Some(text) })
 }
 
-fn json<T: DeserializeOwned>(adapter: Adapter, text: &str) -> Result<T, AdapterError> {
+fn json<T: DeserializeOwned>(adapter: Adapter, text: &str) -> Result<T, TrialError> {
     seatmap_data::document::from_json(text).map_err(|error| {
         let problem = json_problem(error);
-        AdapterError::Invalid(format!("the report of {adapter} is invalid: {problem}"))
+        TrialError::NoReading(format!("the report of {adapter} is invalid: {problem}"))
     })
 }
 
-fn seconds(name: &str, value: f64, unit: &str) -> Result<f64, AdapterError> {
+fn seconds(name: &str, value: f64, unit: &str) -> Result<f64, TrialError> {
     let scale = match unit {
         "ps" => 1e-12,
         "ns" => 1e-9,

@@ -2,8 +2,8 @@
 
 use crate::gate::adapter::Adapter;
 use crate::tune::trial::texts;
-use crate::tune::{Better, Length, Metric, MetricError};
-use seatmap_data::document::{Blame, Outline, Position, parser_message};
+use crate::tune::{Better, Length, Metric};
+use seatmap_data::document::{Failure, Outline, Position, parser_message};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -118,21 +118,8 @@ impl ProgramVersion {
     }
 }
 
-/// A mistake in `bench.toml` or its options.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchmarksFileError {
-    /// The mistake, as a sentence.
-    #[error("{0}")]
-    Wrong(String),
-    /// The metric of this benchmark is invalid.
-    #[error("benchmark '{0}'")]
-    Metric(String, #[source] MetricError),
-}
-
-impl Blame for BenchmarksFileError {}
-
-fn wrong<T>(what: String) -> Result<T, BenchmarksFileError> {
-    Err(BenchmarksFileError::Wrong(what))
+fn wrong<T>(what: String) -> Result<T, Failure> {
+    Err(Failure::input(what))
 }
 
 /// A benchmark, ready to run.
@@ -154,21 +141,6 @@ pub struct PlannedBenchmark {
     pub length: Length,
     /// The limit, in percent.
     pub fail_above_percent: Option<f64>,
-}
-
-/// Options that override the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overrides {
-    /// The base program.
-    pub base: Option<PathBuf>,
-    /// The head program.
-    pub head: Option<PathBuf>,
-    /// The limit of every benchmark, in percent.
-    pub fail_above_percent: Option<f64>,
-    /// The blocks of every benchmark.
-    pub runs: Option<usize>,
-    /// The time for the runs of each benchmark.
-    pub seconds: Option<Duration>,
 }
 
 impl BenchmarksFile {
@@ -198,8 +170,8 @@ impl BenchmarksFile {
     /// Reads and checks the file.
     ///
     /// # Errors
-    /// [`BenchmarksFileError`].
-    pub fn from_toml(text: &str) -> Result<Self, BenchmarksFileError> {
+    /// [`Failure`].
+    pub fn from_toml(text: &str) -> Result<Self, Failure> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let file: BenchmarksFile = read.or_else(|error| {
             let start = error.span().map_or(0, |span| span.start);
@@ -210,7 +182,7 @@ impl BenchmarksFile {
         Ok(file)
     }
 
-    fn check(&self) -> Result<(), BenchmarksFileError> {
+    fn check(&self) -> Result<(), Failure> {
         if self.format != FORMAT {
             return wrong(format!("the format is '{}'; write format = \"{FORMAT}\"", self.format));
         }
@@ -246,15 +218,16 @@ impl BenchmarksFile {
         Ok(())
     }
 
-    /// The benchmarks, ready to run, with this confidence of all claims together.
+    /// The benchmarks, ready to run, with this confidence of all claims together. The settings of
+    /// `overrides`, without benchmarks, come first.
     ///
     /// # Errors
-    /// [`BenchmarksFileError`]: a command is incomplete, or a limit cannot be judged.
+    /// [`Failure`]: a command is incomplete, or a limit cannot be judged.
     pub fn planned(
         &self,
-        overrides: &Overrides,
+        overrides: &BenchmarksFile,
         confidence: f64,
-    ) -> Result<Vec<PlannedBenchmark>, BenchmarksFileError> {
+    ) -> Result<Vec<PlannedBenchmark>, Failure> {
         let benchmarks = self.benchmarks.iter();
         benchmarks.map(|benchmark| self.plan(benchmark, overrides, confidence)).collect()
     }
@@ -262,12 +235,12 @@ impl BenchmarksFile {
     fn plan(
         &self,
         benchmark: &Benchmark,
-        overrides: &Overrides,
+        overrides: &BenchmarksFile,
         confidence: f64,
-    ) -> Result<PlannedBenchmark, BenchmarksFileError> {
+    ) -> Result<PlannedBenchmark, Failure> {
         let name = benchmark.name.clone();
         let metric = Metric::parse(benchmark.metric.as_deref().unwrap_or("time"))
-            .map_err(|source| BenchmarksFileError::Metric(name.clone(), source))?;
+            .map_err(Failure::input_at(format!("benchmark '{name}'")))?;
         let adapter = benchmark.adapter;
         let of_adapter = adapter.map(|_| Better::Lower);
         let better = of_adapter.or_else(|| metric.better(benchmark.better));
@@ -305,10 +278,12 @@ impl BenchmarksFile {
         })
     }
 
-    fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
-        let typed_s = typed.seconds.map(|time| time.as_secs_f64());
-        let choices =
-            [(typed.runs, typed_s), (benchmark.runs, benchmark.seconds), (self.runs, self.seconds)];
+    fn length(&self, benchmark: &Benchmark, typed: &BenchmarksFile, confidence: f64) -> Length {
+        let choices = [
+            (typed.runs, typed.seconds),
+            (benchmark.runs, benchmark.seconds),
+            (self.runs, self.seconds),
+        ];
         let said = choices.into_iter().find(|(runs, seconds)| runs.is_some() || seconds.is_some());
         let (runs, seconds) = said.unwrap_or_default();
         let warm_ups = benchmark.warmup.unwrap_or(1).into();
@@ -321,7 +296,7 @@ impl Benchmark {
         &self,
         side: ProgramVersion,
         binary: Option<&PathBuf>,
-    ) -> Result<Vec<OsString>, BenchmarksFileError> {
+    ) -> Result<Vec<OsString>, Failure> {
         let name = &self.name;
         let own = match side {
             ProgramVersion::Head => &self.head,
@@ -359,7 +334,7 @@ fn check_length(
     limit: Option<f64>,
     runs: Option<usize>,
     seconds: Option<f64>,
-) -> Result<(), BenchmarksFileError> {
+) -> Result<(), Failure> {
     if let Some(limit) = limit.filter(|limit| !(0.0..=1e4).contains(limit)) {
         return wrong(format!("fail_above_percent is {limit}; write a number from 0 to 10000"));
     }
@@ -388,11 +363,11 @@ mod tests {
 
     fn refused(text: &str) -> String {
         let planned = BenchmarksFile::from_toml(text)
-            .and_then(|file| file.planned(&Overrides::default(), 0.95));
+            .and_then(|file| file.planned(&BenchmarksFile::default(), 0.95));
         planned.unwrap_err().to_string()
     }
 
-    fn planned(text: &str, overrides: &Overrides) -> Vec<PlannedBenchmark> {
+    fn planned(text: &str, overrides: &BenchmarksFile) -> Vec<PlannedBenchmark> {
         BenchmarksFile::from_toml(text).unwrap().planned(overrides, 0.95).unwrap()
     }
 
@@ -404,17 +379,17 @@ mod tests {
              [[benchmark]]\nname = \"other\"\nbase = \"a\"\nhead = \"b\"\nseconds = 2.5\n\
              fail_above_percent = 5\nmetric = \"regex:(1)\"\nbetter = \"higher\"\n"
         );
-        let two = planned(&text, &Overrides::default());
+        let two = planned(&text, &BenchmarksFile::default());
         assert_eq!(two[0].words[0], ["new/app", "parse", "two words"]);
         assert_eq!(two[0].words[1][0], "old/app");
         assert_eq!((two[0].fail_above_percent, two[1].fail_above_percent), (Some(3.0), Some(5.0)));
         assert_eq!((two[0].length.most_blocks, two[1].length.least_blocks), (20, 6));
         assert_eq!((two[0].better, two[1].better), (Some(Better::Lower), Some(Better::Higher)));
-        let typed = Overrides {
+        let typed = BenchmarksFile {
             base: Some("x".into()),
             fail_above_percent: Some(1.0),
             runs: Some(7),
-            ..Overrides::default()
+            ..BenchmarksFile::default()
         };
         let two = planned(&text, &typed);
         assert_eq!((&two[0].words[1][0], &two[0].words[0][0]), (&"x".into(), &"new/app".into()));
@@ -425,10 +400,10 @@ mod tests {
     fn command_line_alone_defines_benchmark() {
         let words = ["{binary}", "two words"].map(Into::into);
         let file = BenchmarksFile::of_command(None, &words, &Metric::Time, None, 0);
-        let none = file.planned(&Overrides::default(), 0.95).unwrap_err().to_string();
+        let none = file.planned(&BenchmarksFile::default(), 0.95).unwrap_err().to_string();
         assert!(none.contains("--head PROGRAM"), "{none}");
         let [base, head] = ["a b", "h"].map(|path| Some(path.into()));
-        let typed = Overrides { base, head, ..Overrides::default() };
+        let typed = BenchmarksFile { base, head, ..BenchmarksFile::default() };
         let planned = &file.planned(&typed, 0.95).unwrap()[0];
         assert_eq!(planned.words, [["h", "two words"], ["a b", "two words"]]);
         assert_eq!((planned.name.as_str(), planned.length.warm_ups), ("{binary} two words", 0));

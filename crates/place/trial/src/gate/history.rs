@@ -6,7 +6,7 @@
 
 use crate::gate::report::{BenchmarkResult, GateReport};
 use crate::tune::{Better, Fingerprint};
-use seatmap_data::document::{self, Blame, visible};
+use seatmap_data::document::{self, Failure, visible};
 use seatmap_data::statistics::change_points::{self, change_points};
 use seatmap_data::statistics::median;
 use seatmap_os::{named_file, whole_file};
@@ -63,19 +63,6 @@ pub struct HistoryReading {
     pub blocks: usize,
 }
 
-/// Why a history cannot be read or continued.
-#[derive(Debug, thiserror::Error)]
-pub enum HistoryError {
-    /// The file cannot be read or written.
-    #[error(transparent)]
-    System(#[from] io::Error),
-    /// It is not a history: the mistake, as a sentence.
-    #[error("{0}")]
-    Wrong(String),
-}
-
-impl Blame for HistoryError {}
-
 impl HistoryEntry {
     /// The medians of head in a report.
     pub fn of(report: &GateReport) -> Self {
@@ -92,8 +79,8 @@ impl HistoryEntry {
     /// Checks, before the runs, that a history can be appended to this file.
     ///
     /// # Errors
-    /// [`HistoryError`].
-    pub fn check_place(path: &Path) -> Result<(), HistoryError> {
+    /// [`Failure`].
+    pub fn check_place(path: &Path) -> Result<(), Failure> {
         let place = whole_file::behind_links(path)?;
         whole_file::check_writable(place.as_deref().unwrap_or(path))?;
         match named_file::read(path, MOST_BYTES).map(String::from_utf8) {
@@ -146,16 +133,16 @@ impl HistoryReading {
 /// Reads all lines of a history, in order.
 ///
 /// # Errors
-/// [`HistoryError`] with the line.
-pub fn read(text: &str) -> Result<Vec<HistoryEntry>, HistoryError> {
+/// [`Failure`] with the line.
+pub fn read(text: &str) -> Result<Vec<HistoryEntry>, Failure> {
     let mut entries = Vec::new();
     for (at, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
         let line = at + 1;
         let entry: HistoryEntry = document::read(text, FORMAT)
-            .map_err(|error| HistoryError::Wrong(format!("line {line}: {error}")))?;
+            .map_err(|error| Failure::input(format!("line {line}: {error}")))?;
         let mut readings = entry.benchmarks.iter();
         if let Some(bad) = readings.find(|one| !(one.median > 0.0 && one.median.is_finite())) {
-            return Err(HistoryError::Wrong(format!(
+            return Err(Failure::input(format!(
                 "line {line}: benchmark '{}' reads {}; readings must be above 0",
                 visible(&bad.name),
                 bad.median
@@ -165,7 +152,7 @@ pub fn read(text: &str) -> Result<Vec<HistoryEntry>, HistoryError> {
     }
     if entries.is_empty() {
         let hint = "'seatmap bench --file bench.toml --history FILE' adds to it";
-        return Err(HistoryError::Wrong(format!("the history is empty; {hint}")));
+        return Err(Failure::input(format!("the history is empty; {hint}")));
     }
     Ok(entries)
 }

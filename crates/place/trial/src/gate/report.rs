@@ -9,10 +9,11 @@ use crate::gate::file::{PlannedBenchmark, ProgramVersion};
 use crate::tune::disturbance::DisturbedRuns;
 use crate::tune::document::{BenchCommand, SeatsUsed};
 use crate::tune::trial::texts;
-use crate::tune::verdict::{self, LimitNotMet, NoiseFloor};
+use crate::tune::verdict::{self, NoiseFloor};
 use crate::tune::{
     BenchResults, Better, BlockRun, CommandComparison, ComparisonVerdict, Fingerprint, LimitOutcome,
 };
+use seatmap_data::document::Failure;
 use seatmap_data::statistics::trial::each;
 use seatmap_data::statistics::words::{agreeing, counted, joined};
 use serde::Serialize;
@@ -237,23 +238,23 @@ impl GateReport {
     /// both sides and be shown to keep its limit, if any.
     ///
     /// # Errors
-    /// [`LimitNotMet`].
-    pub fn check(&self, is_strict: bool) -> Result<(), LimitNotMet> {
+    /// [`Failure`].
+    pub fn check(&self, is_strict: bool) -> Result<(), Failure> {
         let above = self.with_outcome(LimitOutcome::Above);
         if !above.is_empty() {
             let said = above.into_iter().filter_map(BenchmarkResult::above);
-            return Err(LimitNotMet(joined(said, "; ")));
+            return Err(Failure::work(joined(said, "; ")));
         }
         if self.benchmarks.is_empty() {
             let why = "nothing was compared: base and head have no benchmark in common";
-            return Err(LimitNotMet(why.to_owned()));
+            return Err(Failure::work(why));
         }
         let unpaired = self.unpaired.iter();
         let unpaired =
             unpaired.map(|alone| format!("only {} has '{}'", alone.only.word(), alone.name));
         let unshown = joined(self.unshown().into_iter().chain(unpaired), "; ");
         if is_strict && !unshown.is_empty() {
-            return Err(LimitNotMet(format!("--strict: {unshown}")));
+            return Err(Failure::work(format!("--strict: {unshown}")));
         }
         Ok(())
     }

@@ -2,12 +2,13 @@
 
 use crate::gate::file::{PlannedBenchmark, ProgramVersion};
 use crate::gate::report::{BenchmarkReadings, GateHeader, GateReport, begun};
+use crate::tune::bench::RoomRequest;
 use crate::tune::bench::room::QuietSeats;
-use crate::tune::bench::{RoomError, RoomRequest};
 use crate::tune::metric::Metric;
 use crate::tune::session::{NamedReadings, Session, Track, TrackProgress};
 use crate::tune::trial::unstored;
 use crate::tune::{BenchEvent, CommandRunner, Contestant, SessionEnd, TrialError};
+use seatmap_data::document::Failure;
 use seatmap_data::statistics::trial::Schedule;
 use seatmap_data::statistics::words::counted;
 use seatmap_launch::{Executable, ProgramError};
@@ -48,12 +49,12 @@ impl GateRequest {
 /// Runs all and judges the finished runs, also after an early end. `stop` also ends a run.
 ///
 /// # Errors
-/// [`RoomError`]: the requested seats do not exist, and nothing ran.
+/// [`Failure`]: the requested seats do not exist, and nothing ran.
 pub fn run(
     request: &GateRequest,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(BenchEvent<'_>),
-) -> Result<(GateReport, Result<(), SessionEnd>), RoomError> {
+) -> Result<(GateReport, Result<(), SessionEnd>), Failure> {
     let room = QuietSeats::take(&request.room, None, hear)?;
     let quotas = QuotaWatch::begin();
     let mut header = GateHeader {
@@ -105,7 +106,7 @@ fn set_up(planned: &PlannedBenchmark, session: &Session<'_>) -> Result<(), Sessi
         Ok(None) => Err(SessionEnd::Stopped(counted(session.runs, "run"))),
         Err(error) => {
             let what = format!("the setup of benchmark '{}' failed", planned.name);
-            Err(SessionEnd::Benchmark(what, error))
+            Err(Failure::work_at(what)(error).into())
         }
     }
 }

@@ -5,17 +5,14 @@ use crate::live::conductor::ConductorSetup;
 use crate::live::log::{FORMAT, LogFile, LogHeader};
 use crate::live::meter::MetricReader;
 use crate::live::running::{RunningProgram, seats};
-use crate::live::{AutoRemark, Conductor, DecisionRules, LiveError, LiveOutcome, WorkMetric};
-use seatmap_data::document::Blame;
+use crate::live::{AutoRemark, Conductor, DecisionRules, LiveOutcome, WorkMetric};
+use seatmap_data::document::Failure;
 use seatmap_data::machine::Profile;
 use seatmap_launch::Ending;
-use seatmap_machines::host::topology::TopologyError;
 use seatmap_observe::{
-    Method, ObservationEnd, ObservationSession, ObserveError, Subject, TracingMechanism, command,
+    Method, ObservationEnd, ObservationSession, Subject, TracingMechanism, command,
 };
 use seatmap_os::guardian::{Guardian, GuardianCommand};
-use seatmap_watch::ChoiceError;
-use std::io;
 use std::time::Duration;
 
 /// Default time of observation: about 100 messages of each pair.
@@ -61,38 +58,7 @@ pub struct AutoRun {
     /// How the command ended; success for a program that already ran.
     pub ending: Ending,
     /// Why seating ended early, if it did.
-    pub failure: Option<LiveError>,
-}
-
-/// Why seats cannot be sought.
-#[derive(Debug, thiserror::Error)]
-pub enum AutoError {
-    /// The CPUs or threads cannot be read, or no guardian started.
-    #[error(transparent)]
-    System(#[from] io::Error),
-    /// The topology of this computer cannot be read.
-    #[error(transparent)]
-    Topology(#[from] TopologyError),
-    /// The metric is unavailable, or no thread can be seated: a sentence.
-    #[error("{0}")]
-    Refused(String),
-    /// The program cannot be observed.
-    #[error(transparent)]
-    Observe(#[from] ObserveError),
-    /// There is no such process.
-    #[error(transparent)]
-    Choice(#[from] ChoiceError),
-}
-
-impl Blame for AutoError {
-    fn is_input(&self) -> bool {
-        match self {
-            AutoError::Refused(_) => true,
-            AutoError::Observe(error) => error.is_input(),
-            AutoError::Choice(error) => error.is_input(),
-            AutoError::System(_) | AutoError::Topology(_) => false,
-        }
-    }
+    pub failure: Option<Failure>,
 }
 
 impl AutoRequest {
@@ -100,13 +66,13 @@ impl AutoRequest {
     /// limits the seats, the first remarks before the observation.
     ///
     /// # Errors
-    /// [`AutoError`]: nothing was changed, and no command runs.
+    /// [`Failure`]: nothing was changed, and no command runs.
     pub fn run(
         mut self,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(AutoRemark),
-    ) -> Result<AutoRun, AutoError> {
-        let topology = seatmap_machines::host::topology::reachable()?;
+    ) -> Result<AutoRun, Failure> {
+        let topology = seatmap_machines::host::topology::reachable().map_err(Failure::work)?;
         let running = match &self.subject {
             Subject::Processes(pids) => Some(RunningProgram::find(pids)?),
             _ => None,
@@ -118,7 +84,7 @@ impl AutoRequest {
         // A command runs even without seats to try.
         if let Some(running) = &running {
             let here = topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect();
-            running.check(here).map_err(AutoError::Refused)?;
+            running.check(here).map_err(Failure::input)?;
             running.remarks().into_iter().for_each(tell);
             self.subject = Subject::Survivors(running.pids.clone());
         }
@@ -126,8 +92,7 @@ impl AutoRequest {
         let guardian = Guardian::post(&mut self.guardian.command()?)?;
         // The counter counts the next executed program.
         let is_command = matches!(self.subject, Subject::Command(_));
-        let meter =
-            MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Refused)?;
+        let meter = MetricReader::new(self.metric.take(), is_command).map_err(Failure::input)?;
         let session = ObservationSession::begin(
             Some(Method::Wakeups),
             TracingMechanism::Best,

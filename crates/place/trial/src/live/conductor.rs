@@ -8,6 +8,7 @@ use crate::live::log::{LogContent, LogLine};
 use crate::live::masks::{LeftChanged, Masks, SeatStatus, Sweep};
 use crate::live::meter::{MetricReader, WorkMetric, growth, passed_bytes};
 use crate::live::running::AutoRemark;
+use seatmap_data::document::Failure;
 use seatmap_data::invariant;
 use seatmap_data::pattern::Pattern;
 use seatmap_launch::halted::{self, HaltedProcess};
@@ -15,7 +16,6 @@ use seatmap_observe::{ObservationEnd, ObservationSession, ObserveError};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::guardian::Guardian;
 use seatmap_os::{Root, Tid};
-use seatmap_place::PlaceError;
 use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
@@ -36,23 +36,6 @@ const AGAIN_IN_ALL: usize = 20;
 
 /// The interval between searches for new threads.
 const SLICE: Duration = Duration::from_millis(100);
-
-/// Why seating ended early. The program runs on, with its own masks.
-#[derive(Debug, thiserror::Error)]
-pub enum LiveError {
-    /// The observation failed.
-    #[error(transparent)]
-    Observe(#[from] ObserveError),
-    /// The distances do not match.
-    #[error("cannot compute a placement")]
-    Place(#[from] PlaceError),
-    /// The guardian has exited, so a SIGKILL would leave threads on their seats.
-    #[error("the guardian, which restores masks, has exited")]
-    Guard(#[source] io::Error),
-    /// The log cannot be written.
-    #[error("cannot write the log")]
-    Log(#[source] io::Error),
-}
 
 /// The fixed settings.
 pub struct ConductorSetup<'a> {
@@ -140,10 +123,10 @@ pub struct Conductor<'a> {
 /// Why the next step is not done.
 enum Cut {
     End(ObservationEnd),
-    Failed(LiveError),
+    Failed(Failure),
 }
 
-impl<E: Into<LiveError>> From<E> for Cut {
+impl<E: Into<Failure>> From<E> for Cut {
     fn from(error: E) -> Self {
         Cut::Failed(error.into())
     }
@@ -177,7 +160,7 @@ impl<'a> Conductor<'a> {
     /// Seats the program until it ends, the time is over or `stop` returns true. Then it restores
     /// the masks; only at the time limit, seats shown to be better stay. Returns the session,
     /// because the program may run on.
-    pub fn conduct(mut self) -> (LiveOutcome, Result<(), LiveError>, ObservationSession) {
+    pub fn conduct(mut self) -> (LiveOutcome, Result<(), Failure>, ObservationSession) {
         let done = self.play();
         self.outcome.seconds = self.session.elapsed().as_secs_f64();
         // The last look: afterwards no thread has a seat.
@@ -197,13 +180,13 @@ impl<'a> Conductor<'a> {
         (self.outcome, done.map(drop), self.session)
     }
 
-    fn seats_to_keep(&self, done: &Result<ObservationEnd, LiveError>) -> Option<usize> {
+    fn seats_to_keep(&self, done: &Result<ObservationEnd, Failure>) -> Option<usize> {
         let kept =
             self.outcome.kept.as_ref().filter(|_| matches!(done, Ok(ObservationEnd::Time)))?;
         self.candidates.iter().position(|candidate| candidate == kept)
     }
 
-    fn play(&mut self) -> Result<ObservationEnd, LiveError> {
+    fn play(&mut self) -> Result<ObservationEnd, Failure> {
         let mut engine = LiveEngine::new(DecisionRules::default());
         let mut said = vec![Decision::Observe];
         loop {
@@ -225,12 +208,12 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn write(&mut self, said: LogContent) -> Result<(), LiveError> {
+    fn write(&mut self, said: LogContent) -> Result<(), Failure> {
         let at_s = on_file(self.session.elapsed().as_secs_f64());
-        (self.log)(&LogLine { at_s, said }).map_err(LiveError::Log)
+        (self.log)(&LogLine { at_s, said }).map_err(Failure::work_at("cannot write the log"))
     }
 
-    fn note(&mut self, decision: &Decision) -> Result<(), LiveError> {
+    fn note(&mut self, decision: &Decision) -> Result<(), Failure> {
         match decision {
             Decision::Tried { candidate, verdict, gain } => {
                 self.outcome.attempts.push(Attempt {
@@ -276,7 +259,8 @@ impl<'a> Conductor<'a> {
         let seen = self.session.seen();
         let pattern = seen.pattern("observed");
         let ground = &self.setting.ground;
-        self.candidates = ground.candidates(&pattern)?;
+        let candidates = ground.candidates(&pattern);
+        self.candidates = candidates.map_err(Failure::work_at("cannot compute a placement"))?;
         self.foreign = ForeignTime::default();
         self.repeats_left = AGAIN_IN_ALL;
         let no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
@@ -421,7 +405,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    fn give(&mut self, candidate: Option<usize>) -> Result<(), LiveError> {
+    fn give(&mut self, candidate: Option<usize>) -> Result<(), Failure> {
         invariant!(
             candidate.is_none_or(|candidate| candidate < self.candidates.len()),
             "conductor",
@@ -432,7 +416,9 @@ impl<'a> Conductor<'a> {
             None => self.masks.free(),
             Some(candidate) => {
                 let seats = self.candidates[candidate].of_threads(&self.tids);
-                self.masks.seat(&seats).map_err(LiveError::Guard)?
+                self.masks
+                    .seat(&seats)
+                    .map_err(Failure::work_at("the guardian, which restores masks, has exited"))?
             }
         };
         if sweep.threads > 0 {

@@ -103,6 +103,7 @@ pub struct LiveEngine {
     best: Option<(usize, f64)>,
     patience_s: f64,
     recheck_s: f64,
+    said: Vec<Decision>,
 }
 
 impl LiveEngine {
@@ -116,13 +117,14 @@ impl LiveEngine {
             best: None,
             patience_s,
             recheck_s,
+            said: Vec::new(),
         }
     }
 
     /// The decisions after an event. One that does not match the last decision ends the session.
     pub fn take(&mut self, event: &ProgramEvent) -> Vec<Decision> {
         let state = std::mem::replace(&mut self.state, State::Over);
-        let decisions = match (state, event) {
+        match (state, event) {
             (State::Observing, ProgramEvent::Observed { candidates, .. }) => {
                 self.observed(candidates.len())
             }
@@ -132,8 +134,9 @@ impl LiveEngine {
             (State::Resting { kept, rested_s }, ProgramEvent::Watched { distance }) => {
                 self.watched(kept, rested_s, *distance)
             }
-            _ => vec![Decision::Finish],
-        };
+            _ => self.said.push(Decision::Finish),
+        }
+        let decisions = std::mem::take(&mut self.said);
         self.check(&decisions);
         decisions
     }
@@ -161,38 +164,32 @@ impl LiveEngine {
         invariant!(is_answered, ENGINE, "it is {:?} after it decided {decisions:?}", self.state);
     }
 
-    fn observed(&mut self, candidates: usize) -> Vec<Decision> {
+    fn observed(&mut self, candidates: usize) {
         (self.candidates, self.best) = (candidates, None);
         match candidates {
-            0 => self.put_back(Vec::new(), Why::NoCandidates),
-            _ => self.begin(0, false, Vec::new()),
+            0 => self.put_back(Why::NoCandidates),
+            _ => self.begin(0, false),
         }
     }
 
-    fn begin(
-        &mut self,
-        candidate: usize,
-        is_recheck: bool,
-        mut said: Vec<Decision>,
-    ) -> Vec<Decision> {
+    fn begin(&mut self, candidate: usize, is_recheck: bool) {
         self.state = State::Trying(Trial { candidate, is_recheck, readings: Vec::new() });
-        said.push(Decision::Measure { candidate: None });
-        said
+        self.said.push(Decision::Measure { candidate: None });
     }
 
-    fn read(&mut self, mut trial: Trial, reading: Option<Reading>) -> Vec<Decision> {
+    fn read(&mut self, mut trial: Trial, reading: Option<Reading>) {
         trial.readings.push(reading);
         let Some((verdict, gain)) = self.judged(&trial) else {
             let is_seated = GROUP[trial.readings.len() % GROUP.len()];
             let candidate = is_seated.then_some(trial.candidate);
             self.state = State::Trying(trial);
-            return vec![Decision::Measure { candidate }];
+            return self.said.push(Decision::Measure { candidate });
         };
-        let said = vec![Decision::Tried { candidate: trial.candidate, verdict, gain }];
+        self.said.push(Decision::Tried { candidate: trial.candidate, verdict, gain });
         if trial.is_recheck {
-            self.rechecked(&trial, verdict, said)
+            self.rechecked(&trial, verdict)
         } else {
-            self.tried(&trial, verdict, gain, said)
+            self.tried(&trial, verdict, gain)
         }
     }
 
@@ -229,76 +226,58 @@ impl LiveEngine {
         Some((verdict, Some(gain)))
     }
 
-    fn tried(
-        &mut self,
-        trial: &Trial,
-        verdict: CandidateVerdict,
-        gain: Option<RateGain>,
-        said: Vec<Decision>,
-    ) -> Vec<Decision> {
+    fn tried(&mut self, trial: &Trial, verdict: CandidateVerdict, gain: Option<RateGain>) {
         let ratio = gain.map_or(0.0, |gain| gain.ratio);
         if verdict == CandidateVerdict::Better && self.best.is_none_or(|(_, best)| ratio > best) {
             self.best = Some((trial.candidate, ratio));
         }
         match (trial.candidate + 1, self.best) {
-            (next, _) if next < self.candidates => self.begin(next, false, said),
+            (next, _) if next < self.candidates => self.begin(next, false),
             (_, Some((best, _))) => {
                 self.patience_s = self.rules.patience_s;
                 self.recheck_s = self.rules.recheck_s;
-                self.rest(Some(best), Decision::Keep { candidate: best }, said)
+                self.rest(Some(best), Decision::Keep { candidate: best })
             }
-            (_, None) => self.put_back(said, Why::NoneBetter),
+            (_, None) => self.put_back(Why::NoneBetter),
         }
     }
 
-    fn rechecked(
-        &mut self,
-        trial: &Trial,
-        verdict: CandidateVerdict,
-        said: Vec<Decision>,
-    ) -> Vec<Decision> {
+    fn rechecked(&mut self, trial: &Trial, verdict: CandidateVerdict) {
         if verdict == CandidateVerdict::Worse {
-            return self.put_back(said, Why::WorseNow);
+            return self.put_back(Why::WorseNow);
         }
         self.recheck_s = (2.0 * self.recheck_s).min(LONGEST_S);
         let candidate = trial.candidate;
-        self.rest(Some(candidate), Decision::Keep { candidate }, said)
+        self.rest(Some(candidate), Decision::Keep { candidate });
     }
 
-    fn put_back(&mut self, said: Vec<Decision>, why: Why) -> Vec<Decision> {
-        self.rest(None, Decision::PutBack { why }, said)
+    fn put_back(&mut self, why: Why) {
+        self.rest(None, Decision::PutBack { why });
     }
 
-    fn rest(
-        &mut self,
-        kept: Option<usize>,
-        result: Decision,
-        mut said: Vec<Decision>,
-    ) -> Vec<Decision> {
+    fn rest(&mut self, kept: Option<usize>, result: Decision) {
         self.state = State::Resting { kept, rested_s: 0.0 };
-        said.extend([result, Decision::Rest { seconds: self.rules.rest_s }]);
-        said
+        self.said.extend([result, Decision::Rest { seconds: self.rules.rest_s }]);
     }
 
-    fn watched(&mut self, kept: Option<usize>, rested_s: f64, distance: f64) -> Vec<Decision> {
+    fn watched(&mut self, kept: Option<usize>, rested_s: f64, distance: f64) {
         let rested_s = rested_s + self.rules.rest_s;
         let has_changed = distance > self.rules.changed;
         match kept {
             Some(_) if has_changed => {
                 self.state = State::Observing;
-                vec![Decision::PutBack { why: Why::PatternChanged }, Decision::Observe]
+                let why = Why::PatternChanged;
+                self.said.extend([Decision::PutBack { why }, Decision::Observe]);
             }
-            Some(candidate) if rested_s >= self.recheck_s => {
-                self.begin(candidate, true, Vec::new())
-            }
+            Some(candidate) if rested_s >= self.recheck_s => self.begin(candidate, true),
             None if has_changed && rested_s >= self.patience_s => {
                 self.patience_s = (2.0 * self.patience_s).min(LONGEST_S);
                 self.state = State::Observing;
-                vec![Decision::Observe]
+                self.said.push(Decision::Observe);
             }
             kept => {
                 self.state = State::Resting { kept, rested_s };
-                vec![Decision::Rest { seconds: self.rules.rest_s }]
+                self.said.push(Decision::Rest { seconds: self.rules.rest_s });
             }
         }
     }

@@ -25,7 +25,7 @@ pub enum ProgramEvent {
         /// The work per second, in the metric's unit; null if unreadable.
         rate: Option<f64>,
         /// The user time, in seconds of CPU per second, if the rate says nothing without it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         user: Option<f64>,
     },
     /// A rest is over.

@@ -4,7 +4,7 @@
 
 use crate::live::engine::{DecisionRules, LiveEngine};
 use crate::live::event::{Decision, ProgramEvent};
-use seatmap_data::document::{from_json, json_problem, with_causes};
+use seatmap_data::document::{Failure, from_json, json_problem, with_causes};
 use seatmap_os::whole_file;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Debug, Display};
@@ -116,24 +116,19 @@ pub struct Log {
     pub is_cut_off: bool,
 }
 
-/// Why a log is invalid, or its replay differs: a sentence.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct LogError(String);
-
-fn wrong<T>(line: usize, problem: impl Display) -> Result<T, LogError> {
-    Err(LogError(format!("line {line}: {problem}")))
+fn wrong<T>(line: usize, problem: impl Display) -> Result<T, Failure> {
+    Err(Failure::input(format!("line {line}: {problem}")))
 }
 
 impl Log {
     /// Parses a log.
     ///
     /// # Errors
-    /// [`LogError`] with the line.
-    pub fn read(text: &str) -> Result<Self, LogError> {
+    /// [`Failure`] with the line.
+    pub fn read(text: &str) -> Result<Self, Failure> {
         let mut rows = text.lines().enumerate();
         let Some((_, first)) = rows.next() else {
-            return Err(LogError("the log is empty".to_owned()));
+            return Err(Failure::input("the log is empty".to_owned()));
         };
         let Ok(header) = from_json::<LogHeader>(first) else {
             return wrong(1, "this is not a log of 'seatmap run --auto'");
@@ -160,8 +155,8 @@ impl Log {
     /// Passes the events to a new engine, and checks that it decides the same.
     ///
     /// # Errors
-    /// [`LogError`] at the first different decision.
-    pub fn replay(&self) -> Result<(), LogError> {
+    /// [`Failure`] at the first different decision.
+    pub fn replay(&self) -> Result<(), Failure> {
         let mut engine = LiveEngine::new(self.header.rules);
         let mut expected = vec![Decision::Observe];
         for (at, line) in self.lines.iter().enumerate() {
@@ -179,7 +174,7 @@ impl Log {
     }
 }
 
-fn differs(at: usize, logged: &dyn Debug, decided: &dyn Debug) -> Result<(), LogError> {
+fn differs(at: usize, logged: &dyn Debug, decided: &dyn Debug) -> Result<(), Failure> {
     // Lines count from 1, and the first is the header.
     wrong(at + 2, format!("the log has {logged:?}, but the engine decides {decided:?}"))
 }

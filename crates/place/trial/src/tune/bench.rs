@@ -13,11 +13,10 @@ use crate::tune::document::{BenchCommand, FORMAT};
 use crate::tune::metric::{Better, Metric};
 use crate::tune::session::{Length, Session, SessionEnd, TooLong, Track, TrackProgress};
 use crate::tune::trial::{Contestant, texts};
-pub use lease::LeaseError;
 use room::QuietSeats;
-pub use room::RoomError;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{GuardianCommand, Name};
+use seatmap_data::document::Failure;
 use seatmap_data::statistics::trial::Schedule;
 use seatmap_data::statistics::words::counted;
 use seatmap_launch::{Executable, ProgramError};
@@ -136,19 +135,19 @@ pub enum BenchEvent<'a> {
         /// Its name.
         name: &'a Name,
         /// The reason.
-        error: &'a LeaseError,
+        error: &'a Failure,
     },
 }
 
 /// Runs the commands in blocks on quiet seats, and compares them. `stop` also ends a run.
 ///
 /// # Errors
-/// [`RoomError`]: the seats do not exist, and nothing ran.
+/// [`Failure`]: the seats do not exist, and nothing ran.
 pub fn run(
     request: &BenchRequest,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(BenchEvent<'_>),
-) -> Result<(BenchResults, Result<(), SessionEnd>), RoomError> {
+) -> Result<(BenchResults, Result<(), SessionEnd>), Failure> {
     let earlier = request.baseline.as_ref().map(|then| &then.seats);
     let room = QuietSeats::take(&request.room, earlier, hear)?;
     let runner = room.runner(&request.metric, &request.length);

@@ -5,8 +5,8 @@ use crate::tune::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRu
 use crate::tune::fingerprint::Fingerprint;
 use crate::tune::metric::{Better, Metric};
 use crate::tune::trial::TAKEN;
-use crate::tune::verdict::{self, CommandComparison, LimitNotMet, LimitOutcome, NoiseFloor};
-use seatmap_data::document::{Checked, DocumentError, inconsistent};
+use crate::tune::verdict::{self, CommandComparison, LimitOutcome, NoiseFloor};
+use seatmap_data::document::{Checked, DocumentError, Failure, inconsistent};
 use seatmap_data::statistics::dependence::widening;
 use seatmap_data::statistics::words::{counted, joined};
 use seatmap_data::statistics::{median, signed_rank};
@@ -39,7 +39,7 @@ pub struct SeatsUsed {
     /// The CPUs, as a list.
     pub cpus: String,
     /// The words that named them, if it was not by number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
     /// Remarks on the choice of seats, each a sentence.
     #[serde(default)]
@@ -261,8 +261,8 @@ impl BenchResults {
     /// Incomparable results, too few runs or an unknown direction show nothing.
     ///
     /// # Errors
-    /// [`LimitNotMet`], which names the commands.
-    pub fn check_limit(&self, most_percent: f64) -> Result<(), LimitNotMet> {
+    /// [`Failure`], which names the commands.
+    pub fn check_limit(&self, most_percent: f64) -> Result<(), Failure> {
         // A printed figure may be a time or a rate.
         let Some(better) = self.better else { return Ok(()) };
         let own = &self.commands[0].name;
@@ -276,15 +276,15 @@ impl BenchResults {
                 ))
             });
         let worse = joined(worse, "; ");
-        if worse.is_empty() { Ok(()) } else { Err(LimitNotMet(worse)) }
+        if worse.is_empty() { Ok(()) } else { Err(Failure::work(worse)) }
     }
 
     /// Checks that each comparison shows whether the first command is worse by more than this
     /// limit.
     ///
     /// # Errors
-    /// [`LimitNotMet`], with what this session could have shown.
-    pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotMet> {
+    /// [`Failure`], with what this session could have shown.
+    pub fn check_shown(&self, most_percent: f64) -> Result<(), Failure> {
         let mut unshown: Vec<String> = Vec::new();
         for (found, name) in self.compared() {
             let outcome = self.better.map(|better| found.beside_limit(better, most_percent));
@@ -301,7 +301,7 @@ impl BenchResults {
         if unshown.is_empty() {
             return Ok(());
         }
-        Err(LimitNotMet(format!("cannot tell {}", unshown.join("; "))))
+        Err(Failure::work(format!("cannot tell {}", unshown.join("; "))))
     }
 
     fn unshown(&self, other: &str, most_percent: f64, why: &str) -> String {

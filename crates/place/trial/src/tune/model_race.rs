@@ -9,12 +9,12 @@ use crate::tune::race::{RacePhase, RaceTurn};
 use crate::tune::tuned::{CandidateSeats, Entrant, RaceRun, SimulatedMessages, Tuned};
 use crate::tune::winner::{self, Provenance, RaceEnd};
 use crate::tune::{Fingerprint, factorial};
-use seatmap_data::document::{Blame, rounded_ns};
+use seatmap_data::document::{Failure, rounded_ns};
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::statistics::words::counted;
+use seatmap_place::PlaceRequest;
 use seatmap_place::search::SearchLimit;
-use seatmap_place::{PlaceError, PlaceRequest};
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -61,41 +61,18 @@ pub struct ModelRace {
     pub provenance: Provenance,
 }
 
-/// Why a race on a model has no winner.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelRaceError {
-    /// The pattern cannot be placed on the model.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    /// The budget is too small: a sentence.
-    #[error("{0}")]
-    TooFewRuns(String),
-    /// A run failed, or the caller stopped it: a sentence.
-    #[error("{0}")]
-    Run(String),
-    /// The external executor failed.
-    #[error(transparent)]
-    Elsewhere(Box<dyn Error>),
-}
-
-impl Blame for ModelRaceError {
-    fn is_input(&self) -> bool {
-        matches!(self, ModelRaceError::Place(_) | ModelRaceError::TooFewRuns(_))
-    }
-}
-
 impl ModelRace {
     /// Runs the race, by `elsewhere` or here. `stop` ends it; `show` receives the numbers of
     /// finished and all runs.
     ///
     /// # Errors
-    /// [`ModelRaceError`].
+    /// [`Failure`].
     pub fn run(
         &self,
         elsewhere: Option<&mut JobExecutor<'_>>,
         stop: &dyn Fn() -> bool,
         show: &mut dyn FnMut(usize, usize),
-    ) -> Result<RaceEnd, ModelRaceError> {
+    ) -> Result<RaceEnd, Failure> {
         let entrants = self.entrants()?;
         let runs = self.runs_each(entrants.len())?;
         let jobs = self.jobs(&entrants, runs);
@@ -110,21 +87,21 @@ impl ModelRace {
         };
         match elsewhere {
             Some(elsewhere) => {
-                elsewhere(&jobs, &mut take).map_err(ModelRaceError::Elsewhere)?;
+                elsewhere(&jobs, &mut take).map_err(Failure::Work)?;
             }
             None => self.here(&jobs, &mut take)?,
         }
         assert!(known <= jobs.len(), "{known} times of {} runs", jobs.len());
         if known < jobs.len() {
             let of = counted(jobs.len(), "run");
-            return Err(ModelRaceError::Run(format!("interrupted after {known} of {of}")));
+            return Err(Failure::work(format!("interrupted after {known} of {of}")));
         }
         let tuned = self.judged(entrants, runs, &times_ns);
         let plan = winner::safe(&tuned).and_then(|won| winner::plan(won, &self.provenance));
         Ok(RaceEnd { tuned, plan })
     }
 
-    fn entrants(&self) -> Result<Vec<Entrant>, ModelRaceError> {
+    fn entrants(&self) -> Result<Vec<Entrant>, Failure> {
         let request = PlaceRequest {
             limit: SearchLimit::kicks(KICKS),
             threads: 1,
@@ -134,11 +111,11 @@ impl ModelRace {
         Ok(with_default(placements(request, self.candidates.saturating_sub(1))?))
     }
 
-    fn runs_each(&self, candidates: usize) -> Result<usize, ModelRaceError> {
+    fn runs_each(&self, candidates: usize) -> Result<usize, Failure> {
         let fewest = factorial::fewest_runs(self.confidence);
         match self.runs.map(|runs| runs / candidates) {
             None => Ok(RUNS_EACH.max(fewest)),
-            Some(each) if each < fewest => Err(ModelRaceError::TooFewRuns(format!(
+            Some(each) if each < fewest => Err(Failure::input(format!(
                 "{} need {}, {fewest} each; raise --budget, or lower --candidates",
                 counted(candidates, "candidate"),
                 counted(candidates * fewest, "run")
@@ -165,11 +142,11 @@ impl ModelRace {
         jobs
     }
 
-    fn here(&self, jobs: &[NumberedJob], take: &mut TakeTimes<'_>) -> Result<(), ModelRaceError> {
+    fn here(&self, jobs: &[NumberedJob], take: &mut TakeTimes<'_>) -> Result<(), Failure> {
         // After each part, Ctrl-C and progress are handled.
         for part in jobs.chunks(AT_ONCE) {
             let times = self.messages.numbered_times_ns(part, &AtomicBool::new(false));
-            if take(part, &times.map_err(ModelRaceError::Run)?).is_break() {
+            if take(part, &times.map_err(Failure::work)?).is_break() {
                 break;
             }
         }
@@ -226,6 +203,7 @@ fn turn(number: usize, choosing: usize, candidate: usize) -> RaceTurn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_data::document::Blame;
     use seatmap_data::pattern::generate;
     use seatmap_sim::{catalog, coherent};
 

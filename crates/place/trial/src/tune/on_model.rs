@@ -3,6 +3,7 @@
 //! A run depends only on the seats and the skew between the tasks' starts. The time excludes work
 //! between messages.
 
+use seatmap_data::document::Failure;
 use seatmap_data::pattern::Pattern;
 use seatmap_machines::workload::{Handoffs, handoffs_ns};
 use seatmap_os::pool;
@@ -27,27 +28,22 @@ pub struct SimulatedRun {
     pub skew: u64,
 }
 
-/// Why a pattern cannot run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum OnModelError {
-    /// The pattern has no messages.
-    #[error("a race on {0} needs a pattern with messages between at least two tasks")]
-    Silent(String),
-}
-
 impl OnModel {
     /// A pattern's messages, all sent `rounds` times.
     ///
     /// # Errors
-    /// [`OnModelError`].
+    /// [`Failure`]: the pattern has no messages.
     pub fn new(
         model: &Arc<CoherentModel>,
         pattern: &Pattern,
         rounds: u32,
-    ) -> Result<Self, OnModelError> {
+    ) -> Result<Self, Failure> {
         let handoffs = Handoffs::along(pattern, 0, rounds);
         if handoffs.handoffs.is_empty() {
-            return Err(OnModelError::Silent(model.name.clone()));
+            return Err(Failure::input(format!(
+                "a race on {} needs a pattern with messages between at least two tasks",
+                model.name
+            )));
         }
         Ok(OnModel { model: Arc::clone(model), handoffs })
     }

@@ -13,11 +13,9 @@
 //! | `search` | the number of threads that races |
 //! | `limit` | the candidates that fit into a time |
 //! | [`event`] | the events of a race |
-//! | [`error`] | why there is no winner |
 
 pub(crate) mod candidates;
 pub mod cluster_job;
-pub mod error;
 pub mod event;
 mod field;
 pub(crate) mod limit;
@@ -33,14 +31,12 @@ use crate::tune::tried_counts::CountRun;
 use crate::tune::tuned::{RaceRun, Tuned};
 use crate::tune::winner::RaceEnd;
 use crate::tune::{Fingerprint, RunReading};
-pub use error::ProgramRaceError;
-use error::at;
 pub use event::RaceEvent;
 use field::RaceField;
 pub use request::{
     ClusterGround, HostGround, OwnCommands, ProgramTraffic, RaceDimension, RaceGround, RaceRequest,
 };
-use seatmap_data::document::Blame;
+use seatmap_data::document::{Blame, Failure};
 use seatmap_data::statistics::greatest;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::kernel::SchedulerSettings;
@@ -65,12 +61,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Runs the race. Each run is saved before the next one. `stop` also ends a run.
 ///
 /// # Errors
-/// [`ProgramRaceError`]. Finished runs are kept.
+/// [`Failure`]. Finished runs are kept.
 pub fn run(
     request: &RaceRequest,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
-) -> Result<RaceEnd, ProgramRaceError> {
+) -> Result<RaceEnd, Failure> {
     let field = RaceField::new(request, stop, hear)?;
     let mut tuned = begun(&field);
     limit::check_budget(request, field.most_candidates(), fewest_searched(&tuned))?;
@@ -147,11 +143,11 @@ fn rivals() -> Vec<String> {
 }
 
 /// The earlier race, whose runs are not made again; or one without runs.
-fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Tuned, ProgramRaceError> {
+fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Tuned, Failure> {
     let Some(earlier) = &request.earlier else { return Ok(Tuned::default()) };
     if let Some(difference) = tuned.differs_from(earlier) {
         let record = request.record.display();
-        return Err(ProgramRaceError::input(format!(
+        return Err(Failure::input(format!(
             "{record}: belongs to another race ({difference}); leave --resume out to start anew"
         )));
     }
@@ -160,15 +156,15 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Tuned, ProgramRa
 }
 
 /// A crash loses at most the current run.
-fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), ProgramRaceError> {
+fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), Failure> {
     whole_file::replace(&request.record, tuned.to_json().as_bytes())
-        .map_err(|source| ProgramRaceError::Work(at(&request.record, source)))
+        .map_err(Failure::work_at(request.record.display()))
 }
 
 enum Cut {
     Stopped,
-    Failed(ProgramRaceError),
-    Unkept(ProgramRaceError),
+    Failed(Failure),
+    Unkept(Failure),
 }
 
 struct Racing<'a> {
@@ -182,10 +178,10 @@ struct Racing<'a> {
     hear: &'a mut dyn FnMut(RaceEvent<'_>),
 }
 
-type RunAttempt<'r> = &'r dyn Fn(&Racing<'_>) -> Result<Option<RunReading>, ProgramRaceError>;
+type RunAttempt<'r> = &'r dyn Fn(&Racing<'_>) -> Result<Option<RunReading>, Failure>;
 
 impl Racing<'_> {
-    fn run(mut self) -> Result<RaceEnd, ProgramRaceError> {
+    fn run(mut self) -> Result<RaceEnd, Failure> {
         let quotas = QuotaWatch::begin();
         let outcome = self.outcome();
         self.tuned.throttled = quotas.used_up();
@@ -211,10 +207,10 @@ impl Racing<'_> {
         race(&rules, &mut |turn| self.turn(turn))
     }
 
-    fn ended(&mut self, cut: Cut) -> ProgramRaceError {
+    fn ended(&mut self, cut: Cut) -> Failure {
         let runs = self.tuned.runs_made();
         match cut {
-            Cut::Stopped => ProgramRaceError::work(format!(
+            Cut::Stopped => Failure::work(format!(
                 "the race was interrupted after {}; continue it with --resume",
                 counted(runs, "run")
             )),
@@ -295,7 +291,7 @@ impl Racing<'_> {
         may_repeat && disturbance.exceeds(&Usual::of(self.tuned.disturbances()))
     }
 
-    fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
+    fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, Failure> {
         let contestant = self.field.contestant(candidate);
         let longest_s = greatest(self.tuned.runs.iter().map(|run| run.seconds));
         let limit = self.field.limit(longest_s);
@@ -318,19 +314,13 @@ impl Racing<'_> {
 }
 
 /// Why a failed run says nothing about its candidate, if it may be repeated.
-fn excuse<'e>(
-    field: &RaceField<'_>,
-    error: &'e ProgramRaceError,
-    tries: u32,
-) -> Option<RaceEvent<'e>> {
-    match error {
-        ProgramRaceError::Trial(TrialError::CpusTaken { cpus, holder, .. })
-            if tries < VOID_TRIES =>
-        {
+fn excuse<'e>(field: &RaceField<'_>, error: &'e Failure, tries: u32) -> Option<RaceEvent<'e>> {
+    let Failure::Work(failed) = error else { return None };
+    match failed.downcast_ref()? {
+        TrialError::CpusTaken { cpus, holder, .. } if tries < VOID_TRIES => {
             Some(RaceEvent::CpusTaken { cpus, holder })
         }
-        ProgramRaceError::Trial(_) => field.excuse(error, tries),
-        _ => None,
+        _ => field.excuse(error, tries),
     }
 }
 

@@ -4,6 +4,7 @@
 //! units. Busy cores are the last resort.
 
 use crate::tune::activity::{Activity, QUIET_PERCENT};
+use seatmap_data::document::Failure;
 use seatmap_data::machine::{CoreKind, Topology};
 use seatmap_data::statistics::greatest;
 use seatmap_data::statistics::words::{agreeing, counted, counted_figure};
@@ -23,11 +24,6 @@ pub struct ChosenCpus {
     pub others_percent: f64,
 }
 
-/// Why the requested seats do not exist.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct SeatsError(String);
-
 struct Core {
     pus: Vec<u32>,
     kind: Option<CoreKind>,
@@ -38,19 +34,19 @@ struct Core {
 /// equal quiet cores.
 ///
 /// # Errors
-/// [`SeatsError`]: there are fewer CPUs.
+/// [`Failure`]: there are fewer CPUs.
 pub fn choose(
     topology: &Topology,
     allowed: &CpuSet,
     activity: &BTreeMap<u32, Activity>,
     requested: Option<usize>,
-) -> Result<ChosenCpus, SeatsError> {
+) -> Result<ChosenCpus, Failure> {
     let mut notes = Vec::new();
     let (mut cores, mixed) = of_one_kind(cores(topology, allowed, activity), &mut notes);
     let there: usize = cores.iter().map(|core| core.pus.len()).sum();
     if requested.is_some_and(|requested| requested > there || requested == 0) {
         let hint = if mixed { "; name CPUs of several kinds with --cpus" } else { "" };
-        return Err(SeatsError(format!(
+        return Err(Failure::input(format!(
             "{} requested, but {} available{hint}",
             counted(requested.unwrap_or(0), "seat"),
             counted(there, "equal CPU")

@@ -7,6 +7,7 @@ use crate::tune::bench::BenchEvent;
 use crate::tune::blocks::{BlockRun, next_block};
 use crate::tune::document::{BenchResults, SeatsUsed};
 use crate::tune::trial::{Contestant, RunReading, TrialError};
+use seatmap_data::document::Failure;
 use seatmap_data::statistics::signed_rank;
 use seatmap_data::statistics::trial::{Schedule, each};
 use seatmap_data::statistics::words::counted;
@@ -110,10 +111,7 @@ pub enum SessionEnd {
     Stopped(String),
     /// A run failed.
     #[error(transparent)]
-    Run(TrialError),
-    /// A run of a benchmark failed; its name in words.
-    #[error("{0}")]
-    Benchmark(String, #[source] TrialError),
+    Failed(#[from] Failure),
 }
 
 /// A run with its readings by name.
@@ -307,9 +305,9 @@ impl Session<'_> {
                     return Err(match track.name {
                         Some(name) => {
                             let what = format!("benchmark '{name}', {}", contestant.name);
-                            SessionEnd::Benchmark(what, error)
+                            Failure::work_at(what)(error).into()
                         }
-                        None => SessionEnd::Run(error),
+                        None => SessionEnd::Failed(error.into()),
                     });
                 }
             }

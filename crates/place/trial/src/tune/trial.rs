@@ -3,12 +3,11 @@
 mod process;
 mod taken;
 
-use crate::gate::AdapterError;
 use crate::tune::disturbance::{Disturbance, DisturbanceWatch};
 use crate::tune::metric::Metric;
 use process::{FinishedRun, RunProcess};
 use regex_lite::Regex;
-use seatmap_data::document::printed_number;
+use seatmap_data::document::{Blame, printed_number};
 use seatmap_os::counter::{Counter, CounterEvent};
 use seatmap_os::holder::Holder;
 use seatmap_os::quota::Quotas;
@@ -96,9 +95,6 @@ pub enum TrialError {
     /// The system refused something that the run needs: a process, a counter, a file.
     #[error("{0}")]
     System(String, #[source] io::Error),
-    /// The report of a benchmark library gives no readings.
-    #[error(transparent)]
-    Report(#[from] AdapterError),
     /// A CPU was missing at some time: a cpuset or mask changed, or it went offline.
     #[error(
         "'{command}': the run is void, because its {} {}: {}",
@@ -122,6 +118,14 @@ pub enum TrialError {
         /// The cell that held them, if one did.
         holder: Holder,
     },
+}
+
+seatmap_data::into_failure!(TrialError);
+
+impl Blame for TrialError {
+    fn is_input(&self) -> bool {
+        false
+    }
 }
 
 fn system(what: String) -> impl FnOnce(io::Error) -> TrialError {

@@ -4,31 +4,25 @@
 //! [`guardian`] does.
 
 use crate::tune::tuned::{CandidateSeats, Entrant, KernelSwitch};
+use seatmap_data::document::Failure;
 use seatmap_os::guardian::{self, Guardian, GuardianCommand};
 use seatmap_os::rights;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::switches::{Switch, SwitchState};
 use std::io;
 
-/// Why a switch cannot be varied.
-#[derive(Debug, thiserror::Error)]
-pub enum VariedError {
-    /// The kernel lacks this switch.
-    #[error(
-        "this kernel has no setting for {0}, or hides it from this user; leave --vary {word} out",
-        word = .0.word()
-    )]
-    Absent(Switch),
-    /// The user may not set it.
-    #[error(
-        "cannot change {0}; run it {by}, or leave --vary {word} out",
-        by = rights::as_root(),
-        word = .0.word()
-    )]
-    Refused(Switch, #[source] FileError),
-    /// The guard cannot be started.
-    #[error("cannot start the guardian, which restores kernel settings")]
-    Guard(#[from] io::Error),
+fn absent(switch: Switch) -> Failure {
+    let word = switch.word();
+    Failure::work(format!(
+        "this kernel has no setting for {switch}, or hides it from this user; leave --vary {word} \
+         out"
+    ))
+}
+
+fn refused(switch: Switch) -> impl FnOnce(FileError) -> Failure {
+    let by = rights::as_root();
+    let word = switch.word();
+    Failure::work_at(format!("cannot change {switch}; run it {by}, or leave --vary {word} out"))
 }
 
 /// Kernel switches of a race, until this is dropped.
@@ -45,20 +39,21 @@ impl Varied {
     /// [`serve`].
     ///
     /// # Errors
-    /// [`VariedError`]: no switch was set.
-    pub fn begin(switches: &[Switch], command: &GuardianCommand) -> Result<Self, VariedError> {
+    /// [`Failure`]: no switch was set.
+    pub fn begin(switches: &[Switch], command: &GuardianCommand) -> Result<Self, Failure> {
         let root = Root::new("/");
         let mut positions = Vec::with_capacity(switches.len());
         for switch in switches {
-            let position = switch.find(&root).ok_or(VariedError::Absent(*switch))?;
-            position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
+            let position = switch.find(&root).ok_or_else(|| absent(*switch))?;
+            position.put_back(&root).map_err(refused(*switch))?;
             positions.push((*switch, position));
         }
         // The guardian must know the contents before the first switch is set.
-        let mut guardian = Guardian::post(&mut command.command()?)?;
         let lines: String =
             positions.iter().map(|(switch, position)| line(*switch, position)).collect();
-        guardian.tell(&lines)?;
+        let guardian = posted(command, &lines).map_err(Failure::work_at(
+            "cannot start the guardian, which restores kernel settings",
+        ))?;
         Ok(Varied { root, positions, guardian: Some(guardian) })
     }
 
@@ -75,24 +70,20 @@ impl Varied {
     /// Calls `work` while a switch has this setting.
     ///
     /// # Errors
-    /// [`VariedError`]: the switch is unknown, or the kernel refuses.
-    pub fn with<T>(
-        &self,
-        setting: &KernelSwitch,
-        work: impl FnOnce() -> T,
-    ) -> Result<T, VariedError> {
+    /// [`Failure`]: the switch is unknown, or the kernel refuses.
+    pub fn with<T>(&self, setting: &KernelSwitch, work: impl FnOnce() -> T) -> Result<T, Failure> {
         let mut positions = self.positions.iter();
         let found = positions.find(|(switch, _)| switch.word() == setting.switch);
         let Some((switch, position)) = found else {
             // The error needs a switch, even for an unknown word.
             let switch = Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing);
-            return Err(VariedError::Absent(switch));
+            return Err(absent(switch));
         };
         let turned = position.turn(&self.root, setting.on);
-        turned.map_err(|error| VariedError::Refused(*switch, error))?;
+        turned.map_err(refused(*switch))?;
         let done = work();
         let restored = position.put_back(&self.root);
-        restored.map_err(|error| VariedError::Refused(*switch, error))?;
+        restored.map_err(refused(*switch))?;
         Ok(done)
     }
 }
@@ -104,6 +95,12 @@ impl Drop for Varied {
             guardian.end();
         }
     }
+}
+
+fn posted(command: &GuardianCommand, lines: &str) -> io::Result<Guardian> {
+    let mut guardian = Guardian::post(&mut command.command()?)?;
+    guardian.tell(lines)?;
+    Ok(guardian)
 }
 
 fn line(switch: Switch, position: &SwitchState) -> String {
@@ -158,7 +155,7 @@ mod tests {
 
     #[test]
     fn absent_kernel_switch_is_named() {
-        let error = VariedError::Absent(Switch::CacheAware).to_string();
+        let error = absent(Switch::CacheAware).to_string();
         assert!(
             error.contains("cache-aware scheduling")
                 && error.ends_with("leave --vary sched-cache out"),

@@ -228,11 +228,6 @@ pub enum LimitOutcome {
     CannotTell,
 }
 
-/// A limit is not met, or not shown to be met: the reasons.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct LimitNotMet(pub String);
-
 impl CommandComparison {
     /// The outcome for this limit, in percent of the other's reading.
     pub fn beside_limit(&self, better: Better, limit_percent: f64) -> LimitOutcome {

@@ -23,16 +23,11 @@ pub struct RaceEnd {
     /// The race with its verdict.
     pub tuned: Tuned,
     /// The winner's plan as JSON, or why it has none.
-    pub plan: Result<String, NoPlan>,
+    pub plan: Result<String, String>,
 }
 
-/// Why a race gives no plan.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("no plan was written: {0}")]
-pub struct NoPlan(String);
-
-fn no_plan<T>(why: &str) -> Result<T, NoPlan> {
-    Err(NoPlan(why.to_owned()))
+fn no_plan<T>(why: &str) -> Result<T, String> {
+    Err(format!("no plan was written: {why}"))
 }
 
 pub(crate) fn method(winner: &Entrant) -> String {
@@ -40,8 +35,8 @@ pub(crate) fn method(winner: &Entrant) -> String {
 }
 
 /// # Errors
-/// [`NoPlan`].
-pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
+/// Why a race gives no plan.
+pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, String> {
     const NOT_SHOWN: &str = "the winner was not shown to be as good as the default";
     let Some(verdict) = &tuned.verdict else { return no_plan(NOT_SHOWN) };
     let winner = &tuned.candidates[verdict.winner];
@@ -55,8 +50,8 @@ pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
 /// The plan of a winner on one machine.
 ///
 /// # Errors
-/// [`NoPlan`]: a plan cannot represent its seats.
-pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<String, NoPlan> {
+/// A sentence: a plan cannot represent its seats.
+pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<String, String> {
     let mut seats = Vec::new();
     let placement = match &winner.seats {
         CandidateSeats::Placement(placement) => placement.clone(),

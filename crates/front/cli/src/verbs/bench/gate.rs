@@ -6,11 +6,11 @@ use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::{here, input, output};
+use seatmap_data::document::Failure;
 use seatmap_launch::share::SoleWork;
 use seatmap_report::gate;
-use seatmap_trial::gate::file::Overrides;
 use seatmap_trial::gate::session::GateRequest;
-use seatmap_trial::gate::{BenchmarksFile, BenchmarksFileError, HistoryEntry};
+use seatmap_trial::gate::{BenchmarksFile, HistoryEntry};
 
 pub fn run(typed: &Bench) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
@@ -49,12 +49,13 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
             typed.warmup,
         ),
     };
-    let overrides = Overrides {
+    let overrides = BenchmarksFile {
         base: typed.base.clone(),
         head: typed.head.clone(),
         fail_above_percent: typed.fail_above,
         runs: typed.runs,
-        seconds: typed.seconds,
+        seconds: typed.seconds.map(|time| time.as_secs_f64()),
+        ..BenchmarksFile::default()
     };
     let planned = file.planned(&overrides, typed.randomness.confidence);
     let request = GateRequest {
@@ -74,7 +75,7 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
     Ok(request)
 }
 
-fn refusal(typed: &Bench, error: BenchmarksFileError) -> CliError {
+fn refusal(typed: &Bench, error: Failure) -> CliError {
     match &typed.file {
         Some(path) => CliError::at(path, error),
         None => CliError::input(error),

@@ -1,16 +1,15 @@
 //! A script that starts `torchrun` on each node with the node's rank. A process number is the node
 //! rank times processes per node, plus the local number (torchrun's documentation, "Definitions").
 
-use super::RankExportError;
 use crate::ranks::RankPlan;
-use seatmap_os::host_names;
+use seatmap_os::{CpuList, host_names};
 
 /// The script, for every node.
 ///
 /// # Errors
-/// [`RankExportError`]: a node's ranks are not consecutive, or nodes have different numbers of
+/// A sentence: a node's ranks are not consecutive, or nodes have different numbers of
 /// them.
-pub fn write(plan: &RankPlan) -> Result<String, RankExportError> {
+pub fn write(plan: &RankPlan) -> Result<String, String> {
     let mut nodes: Vec<(usize, Vec<usize>)> = plan
         .ranks_of_nodes()
         .into_iter()
@@ -25,12 +24,12 @@ pub fn write(plan: &RankPlan) -> Result<String, RankExportError> {
     for (at, (node, ranks)) in nodes.iter().enumerate() {
         check(plan, *node, ranks)?;
         if ranks.len() != each {
-            let nodes = [first, *node].map(|node| plan.nodes[node].clone());
-            return Err(RankExportError::Unequal {
-                launcher: "torchrun",
-                nodes,
-                ranks: [each, ranks.len()],
-            });
+            return Err(format!(
+                "torchrun starts equally many ranks on each node, but {} has {each}, and {} has {}",
+                plan.nodes[first],
+                plan.nodes[*node],
+                ranks.len()
+            ));
         }
         cases += &format!("{}) rank={at} ;;\n", patterns(plan, &plan.nodes[*node]));
     }
@@ -56,15 +55,16 @@ fn patterns(plan: &RankPlan, node: &str) -> String {
     patterns.join("|")
 }
 
-fn check(plan: &RankPlan, node: usize, ranks: &[usize]) -> Result<(), RankExportError> {
+fn check(plan: &RankPlan, node: usize, ranks: &[usize]) -> Result<(), String> {
     if ranks.windows(2).all(|two| two[0] + 1 == two[1]) {
         Ok(())
     } else {
-        Err(RankExportError::NotInBlocks {
-            launcher: "torchrun",
-            node: plan.nodes[node].clone(),
-            ranks: seatmap_os::CpuList(ranks.iter().map(|rank| *rank as u32).collect()).to_string(),
-        })
+        let ranks = CpuList(ranks.iter().map(|rank| *rank as u32).collect());
+        Err(format!(
+            "torchrun needs consecutive ranks on each node, but {} has ranks {ranks}; use \
+             'seatmap place --blocks'",
+            plan.nodes[node]
+        ))
     }
 }
 

@@ -81,9 +81,9 @@ proptest! {
             _ => json!([]),
         };
         if let Ok(plan) = RankPlan::from_json(&document.to_string()) {
-            let lines = export::slurm::write(&plan).lines().count();
+            let lines = export::slurm(&plan).lines().count();
             prop_assert_eq!(lines, plan.node_of_rank.len());
-            let _ = (export::openmpi::write(&plan), export::mpich::write(&plan), export::rankfile::write(&plan));
+            let _ = (export::openmpi(&plan), export::mpich(&plan), export::rankfile(&plan));
             let _ = (export::torchrun::write(&plan), export::groups::write(&plan));
         }
     }

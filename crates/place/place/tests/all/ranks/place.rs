@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Square, Topology};
 use seatmap_data::pattern::{Edge, Pattern, generate};
-use seatmap_place::ranks::{ClusterNodes, RankNode, RankPlan, RankRequest, RanksError};
+use seatmap_place::ranks::{ClusterNodes, RankNode, RankPlan, RankRequest};
 use seatmap_place::search::SearchLimit;
 
 /// 100 us inside a switch, 400 us between, 1 us in a node; shuffled names.
@@ -94,33 +94,31 @@ fn rank_wishes_are_kept_or_rejected_with_reason() {
         let mut request = RankRequest::new(&nodes, &pattern);
         request.limit = SearchLimit::kicks(0);
         change(&mut request);
-        request.place().unwrap_err()
+        request.place().unwrap_err().to_string()
     };
-    assert_eq!(
-        refused(&|it| it.wishes.without = vec!["n9".into()]),
-        RanksError::NoSuchNode("n9".into())
-    );
+    let absent = refused(&|it| it.wishes.without = vec!["n9".into()]);
+    assert!(absent.starts_with("the cluster has no node n9;"), "{absent}");
     assert_eq!(
         refused(&|it| it.wishes.fixed = vec![(12, "n1".into())]),
-        RanksError::NoSuchRank(12, 12)
+        "rank 12 is fixed, but the pattern has 12 ranks, counted from 0"
     );
     assert_eq!(
         refused(&|it| it.wishes.fixed = vec![(1, "n1".into()), (1, "n2".into())]),
-        RanksError::FixedTwice(1)
+        "rank 1 is fixed twice"
     );
     let seats = refused(&|it| it.wishes.ranks_per_node = Some(1));
-    assert_eq!(seats.to_string(), "12 ranks of 1 CPU do not fit on 8 nodes with room for 8");
+    assert_eq!(seats, "12 ranks of 1 CPU do not fit on 8 nodes with room for 8");
     let crowded = refused(&|it| {
         it.wishes.cpus_per_rank = 4;
         it.wishes.without.clear();
         it.wishes.ranks_per_node = Some(2);
     });
-    assert_eq!(crowded.to_string(), "12 ranks of 4 CPUs do not fit on 8 nodes with room for 8");
+    assert_eq!(crowded, "12 ranks of 4 CPUs do not fit on 8 nodes with room for 8");
     let blocks = refused(&|it| {
         it.wishes.in_blocks = true;
         it.wishes.fixed = vec![(0, "n1".into())];
     });
-    assert_eq!(blocks, RanksError::FixedInBlocks);
+    assert!(blocks.contains("cannot be fixed one by one"), "{blocks}");
 }
 
 #[test]
@@ -166,6 +164,6 @@ fn ranks_use_only_measured_cpus() {
     cpus.sort_unstable();
     assert_eq!(cpus, [4, 4, 5, 5]);
     let more = generate("ring:5").unwrap();
-    let refused = RankRequest::new(&nodes, &more).place().unwrap_err();
-    assert!(matches!(refused, RanksError::TooFewSeats { seats: 4, .. }), "{refused}");
+    let refused = RankRequest::new(&nodes, &more).place().unwrap_err().to_string();
+    assert!(refused.ends_with("with room for 4"), "{refused}");
 }

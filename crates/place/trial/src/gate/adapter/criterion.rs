@@ -4,12 +4,12 @@
 //! `estimates.json` and `sample.json` (criterion's user guide, "CSV output", and the source of
 //! `criterion/src/analysis/mod.rs`). The files omit the unit, so the console must show a time.
 
-use super::{Adapter, AdapterError, AdapterReadings, json, missing, read_text, seconds};
+use super::{Adapter, AdapterReadings, json, missing, read_text, seconds, unreadable};
+use crate::tune::TrialError;
 use seatmap_data::document::decimal_number;
 use seatmap_data::statistics::median;
 use serde::Deserialize;
 use std::fs;
-use std::io;
 use std::path::Path;
 
 /// The deepest folder: three parts of a name, and `new`.
@@ -39,7 +39,7 @@ struct Sample {
 }
 
 /// From the files, or else the console.
-pub fn read(folder: &Path, printed: &str) -> Result<AdapterReadings, AdapterError> {
+pub fn read(folder: &Path, printed: &str) -> Result<AdapterReadings, TrialError> {
     let of_console = console(printed)?;
     let mut found = Vec::new();
     walk(folder, DEEPEST, &mut found)?;
@@ -50,15 +50,12 @@ pub fn read(folder: &Path, printed: &str) -> Result<AdapterReadings, AdapterErro
     }
 }
 
-fn unreadable(source: io::Error) -> AdapterError {
-    AdapterError::Unreadable(Adapter::Criterion, source)
-}
-
-fn walk(folder: &Path, depth: usize, found: &mut AdapterReadings) -> Result<(), AdapterError> {
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
+fn walk(folder: &Path, depth: usize, found: &mut AdapterReadings) -> Result<(), TrialError> {
+    let unreadable = unreadable(Adapter::Criterion);
+    for entry in fs::read_dir(folder).map_err(&unreadable)? {
+        let entry = entry.map_err(&unreadable)?;
         // Links could form a cycle.
-        if !entry.file_type().map_err(unreadable)?.is_dir() {
+        if !entry.file_type().map_err(&unreadable)?.is_dir() {
             continue;
         }
         if entry.file_name() == "new" {
@@ -70,7 +67,7 @@ fn walk(folder: &Path, depth: usize, found: &mut AdapterReadings) -> Result<(), 
     Ok(())
 }
 
-fn of_folder(folder: &Path) -> Result<Option<(String, f64)>, AdapterError> {
+fn of_folder(folder: &Path) -> Result<Option<(String, f64)>, TrialError> {
     let adapter = Adapter::Criterion;
     let Some(benchmark) = read_text(adapter, &folder.join("benchmark.json"))? else {
         return Ok(None);
@@ -86,7 +83,7 @@ fn of_folder(folder: &Path) -> Result<Option<(String, f64)>, AdapterError> {
     Ok(Some((name, 1e-9 * ns)))
 }
 
-fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
+fn sample(name: &str, text: &str) -> Result<f64, TrialError> {
     let Sample { iters, times } = json(Adapter::Criterion, text)?;
     let each: Vec<f64> = times.iter().zip(&iters).map(|(time, count)| time / count).collect();
     median(&each)
@@ -95,7 +92,7 @@ fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
 }
 
 /// The middle of three figures; a long name is on the line before.
-fn console(printed: &str) -> Result<AdapterReadings, AdapterError> {
+fn console(printed: &str) -> Result<AdapterReadings, TrialError> {
     let mut found = Vec::new();
     let mut above = "";
     for line in printed.lines() {
@@ -110,7 +107,7 @@ fn console(printed: &str) -> Result<AdapterReadings, AdapterError> {
 }
 
 /// `26.029 µs 26.251 µs 26.505 µs]`: an interval with its middle.
-fn of_line(name: &str, figures: &str) -> Result<(String, f64), AdapterError> {
+fn of_line(name: &str, figures: &str) -> Result<(String, f64), TrialError> {
     let figures = figures.split_once(']').map_or(figures, |(within, _)| within);
     let words: Vec<&str> = figures.split_whitespace().collect();
     let [_, _, middle, unit, _, _] = words[..] else { return Err(missing(name, "three times")) };

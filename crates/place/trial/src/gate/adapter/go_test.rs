@@ -3,10 +3,11 @@
 //! A line is a name, a count of iterations, and pairs of figure and unit. `ns/op` is the time of an
 //! iteration; others are memory, rates and the program's own.
 
-use super::{AdapterError, AdapterReadings, missing, seconds};
+use super::{AdapterReadings, missing, seconds};
+use crate::tune::TrialError;
 use seatmap_data::document::{decimal_number, whole_number};
 
-pub fn parse(printed: &str) -> Result<AdapterReadings, AdapterError> {
+pub fn parse(printed: &str) -> Result<AdapterReadings, TrialError> {
     let mut found = Vec::new();
     let mut package = "";
     for line in printed.lines() {
@@ -19,7 +20,7 @@ pub fn parse(printed: &str) -> Result<AdapterReadings, AdapterError> {
     Ok(found)
 }
 
-fn of_line(package: &str, line: &str) -> Result<Option<(String, f64)>, AdapterError> {
+fn of_line(package: &str, line: &str) -> Result<Option<(String, f64)>, TrialError> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, iterations, ref figures @ ..] = words[..] else { return Ok(None) };
     let is_result = name.starts_with("Benchmark") && whole_number::<u64>(iterations).is_some();

@@ -1,7 +1,8 @@
 //! Google Benchmark: the JSON of `--benchmark_out`, whose entries have their own units
 //! (`docs/user_guide.md` of that project, "Output Formats").
 
-use super::{Adapter, AdapterError, AdapterReadings, invalid, json, missing, seconds};
+use super::{Adapter, AdapterReadings, invalid, json, missing, seconds};
+use crate::tune::TrialError;
 use seatmap_data::document::visible;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -35,7 +36,7 @@ impl Entry {
 }
 
 /// Reads every repetition, or the program's own median if the report omits them.
-pub fn parse(text: &str) -> Result<AdapterReadings, AdapterError> {
+pub fn parse(text: &str) -> Result<AdapterReadings, TrialError> {
     let report: Report = json(Adapter::GoogleBenchmark, text)?;
     let entries = &report.benchmarks;
     if let Some(failed) = entries.iter().find(|entry| entry.error_occurred) {
@@ -55,7 +56,7 @@ pub fn parse(text: &str) -> Result<AdapterReadings, AdapterError> {
     counting.map(reading).collect()
 }
 
-fn reading(entry: &Entry) -> Result<(String, f64), AdapterError> {
+fn reading(entry: &Entry) -> Result<(String, f64), TrialError> {
     let name = entry.benchmark();
     let value = entry.real_time.ok_or_else(|| missing(name, "real_time"))?;
     let unit = entry.time_unit.as_deref().ok_or_else(|| missing(name, "time_unit"))?;

@@ -13,7 +13,7 @@ const ALL: [Adapter; 5] = [
     Adapter::Go,
 ];
 
-fn read(adapter: Adapter, report: &str, printed: &str) -> Result<AdapterReadings, AdapterError> {
+fn read(adapter: Adapter, report: &str, printed: &str) -> Result<AdapterReadings, TrialError> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(FILE), report).unwrap();
     adapter.read(folder.path(), printed)

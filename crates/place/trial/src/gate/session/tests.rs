@@ -1,7 +1,7 @@
 //! Sessions of commands that print fixed figures, and of simulated benchmark programs.
 
 use super::*;
-use crate::gate::file::{BenchmarksFile, Overrides};
+use crate::gate::file::BenchmarksFile;
 use crate::tune::LimitOutcome;
 use crate::tune::bench::OwnCells;
 use seatmap_cell::GuardianCommand;
@@ -11,7 +11,7 @@ fn session(benchmarks: &str) -> (GateReport, Result<(), SessionEnd>) {
     let text = format!("format = \"seatmap-benchmarks/1\"\nruns = 8\n{benchmarks}");
     let file = BenchmarksFile::from_toml(&text).unwrap();
     let request = GateRequest {
-        benchmarks: file.planned(&Overrides::default(), 0.95).unwrap(),
+        benchmarks: file.planned(&BenchmarksFile::default(), 0.95).unwrap(),
         confidence: 0.95,
         seed: 1,
         room: RoomRequest {

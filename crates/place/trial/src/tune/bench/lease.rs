@@ -3,31 +3,15 @@
 use super::{BenchEvent, OwnCells, RoomRequest};
 use seatmap_cell::aside::{SteppedAside, step_aside};
 use seatmap_cell::undo::Left;
-use seatmap_cell::{
-    CellBackend, CellError, CellHost, CellRequest, CpuChoice, Name, NameError, Renewal,
-};
+use seatmap_cell::{CellBackend, CellHost, CellRequest, CpuChoice, Name, Renewal};
+use seatmap_data::document::Failure;
 use seatmap_os::{CpuSet, group};
 use std::ffi::OsString;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How long a cell outlives a killed program.
 const LEASE_S: u64 = 15;
-
-/// Why a cell cannot be created or destroyed.
-#[derive(Debug, thiserror::Error)]
-pub enum LeaseError {
-    /// The cell cannot be created or destroyed.
-    #[error(transparent)]
-    Cell(#[from] CellError),
-    /// Its name is invalid.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// The lease cannot be renewed.
-    #[error("cannot start the thread that renews the cell's lease: {0}")]
-    Renewal(io::Error),
-}
 
 pub struct Lease {
     name: Name,
@@ -47,7 +31,7 @@ impl Lease {
         request: &RoomRequest,
         named: Option<&CpuSet>,
         hear: &mut dyn FnMut(BenchEvent<'_>),
-    ) -> Result<Self, LeaseError> {
+    ) -> Result<Self, Failure> {
         let own = request.cells.clone();
         let host = CellHost::here(own.guardian.clone())?;
         let choice = CpuChoice::of_host(&host)?;
@@ -58,7 +42,7 @@ impl Lease {
                 choice.best(Some(request.seats.unwrap_or_else(|| all_but_one(&choice))), None)?
             }
         };
-        let name: Name = format!("bench-{}", std::process::id()).parse()?;
+        let name = format!("bench-{}", std::process::id()).parse().map_err(Failure::work)?;
         let wish = CellRequest {
             name,
             cpus,
@@ -91,7 +75,8 @@ impl Lease {
             }
             Err(error) => {
                 lease.leave(hear);
-                Err(LeaseError::Renewal(error))
+                let what = "cannot start the thread that renews the cell's lease";
+                Err(Failure::work(format!("{what}: {error}")))
             }
         }
     }
@@ -108,7 +93,7 @@ impl Lease {
         }
     }
 
-    fn undo(&mut self) -> Result<Vec<Left>, LeaseError> {
+    fn undo(&mut self) -> Result<Vec<Left>, Failure> {
         assert!(!self.is_undone, "the cell '{}' is destroyed twice", self.name);
         self.is_undone = true;
         if let Some(renewal) = self.renewal.take() {

@@ -4,20 +4,19 @@ use super::lease::Lease;
 use super::{BenchEvent, RoomRequest};
 use crate::tune::activity::{self, Activity};
 use crate::tune::document::SeatsUsed;
-use crate::tune::seats::{self, ChosenCpus, SeatsError};
+use crate::tune::seats::{self, ChosenCpus};
 use crate::tune::session::Length;
 use crate::tune::trial::{CommandRunner, Contestant};
 use crate::tune::{Fingerprint, Metric};
-use seatmap_data::document::{Blame, with_causes};
+use seatmap_data::document::{Failure, with_causes};
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::greatest;
 use seatmap_data::statistics::words::counted;
 use seatmap_machines::host::environment;
-use seatmap_machines::host::topology::{self, TopologyError};
-use seatmap_os::cpus::{CpuError, Cpus};
+use seatmap_machines::host::topology;
+use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, CpuSet};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::time::Duration;
 
 /// The look at the load before seats are chosen.
@@ -25,29 +24,6 @@ const LOOK: Duration = Duration::from_millis(500);
 
 const PINNED: &str = "the kernel does not balance threads in a cell, so each thread of a command \
                       stays on one CPU";
-
-/// Why there are no seats.
-#[derive(Debug, thiserror::Error)]
-pub enum RoomError {
-    /// The kernel does not report its CPUs.
-    #[error(transparent)]
-    System(#[from] io::Error),
-    /// This computer's topology cannot be read.
-    #[error(transparent)]
-    Topology(#[from] TopologyError),
-    /// A requested CPU is not available.
-    #[error(transparent)]
-    Cpu(#[from] CpuError),
-    /// There are too few CPUs.
-    #[error(transparent)]
-    Seats(#[from] SeatsError),
-}
-
-impl Blame for RoomError {
-    fn is_input(&self) -> bool {
-        matches!(self, RoomError::Cpu(_) | RoomError::Seats(_))
-    }
-}
 
 /// Seats that stay quiet until this is left or dropped.
 pub struct QuietSeats {
@@ -64,14 +40,14 @@ impl QuietSeats {
     /// requested and allowed.
     ///
     /// # Errors
-    /// [`RoomError`].
+    /// [`Failure`].
     pub fn take(
         request: &RoomRequest,
         earlier: Option<&SeatsUsed>,
         hear: &mut dyn FnMut(BenchEvent<'_>),
-    ) -> Result<Self, RoomError> {
+    ) -> Result<Self, Failure> {
         let allowed = CpuSet::of_thread(0)?;
-        let topology = topology::of_group()?;
+        let topology = topology::of_group().map_err(Failure::work)?;
         let named = named(request, earlier);
         let mut notes = Vec::new();
         if request.is_quiet {
@@ -178,8 +154,8 @@ fn as_named(
     cpus: &CpuSet,
     topology: &Topology,
     activity: &BTreeMap<u32, Activity>,
-) -> Result<ChosenCpus, RoomError> {
-    Cpus::read()?.check(&cpus.list().0)?;
+) -> Result<ChosenCpus, Failure> {
+    Cpus::read()?.check(&cpus.list().0).map_err(Failure::input)?;
     // A CPU of unknown core counts as its own core.
     let cores: BTreeSet<Result<u32, u32>> =
         cpus.iter().map(|cpu| topology.pu(cpu).and_then(|pu| pu.core).ok_or(cpu)).collect();

@@ -1,13 +1,13 @@
 //! Candidates on a cluster: orders of a job's ranks. Each run is one start of the job by its own
 //! launcher.
 
-use crate::tune::program_race::error::at;
 use crate::tune::program_race::placeholders::{holds, replaced};
-use crate::tune::program_race::{ClusterGround, ProgramRaceError, RaceEvent, RaceRequest};
+use crate::tune::program_race::{ClusterGround, RaceEvent, RaceRequest};
 use crate::tune::race::DEFAULT;
 use crate::tune::trial::{Contestant, texts};
 use crate::tune::tuned::{CandidateSeats, Entrant, RankSeat};
 use crate::tune::{CommandRunner, Metric};
+use seatmap_data::document::Failure;
 use seatmap_data::pattern::{Pattern, import};
 use seatmap_data::statistics::words::counted;
 use seatmap_os::named_file;
@@ -68,15 +68,15 @@ impl<'a> ClusterJob<'a> {
         ground: &'a ClusterGround,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
-    ) -> Result<Self, ProgramRaceError> {
+    ) -> Result<Self, Failure> {
         let place = folder_of(&race.record);
-        let folder = Scratch::within(place, ".seatmap-tune-")
-            .map_err(|source| ProgramRaceError::Input(at(place, source)))?;
+        let folder =
+            Scratch::within(place, ".seatmap-tune-").map_err(Failure::input_at(place.display()))?;
         let pattern = match &ground.pattern {
             Some(pattern) => pattern.clone(),
             None => observed(race, ground, &folder, stop, hear)?,
         };
-        let nodes = (ground.nodes)(&pattern).map_err(ProgramRaceError::Input)?;
+        let nodes = (ground.nodes)(&pattern).map_err(Failure::Input)?;
         let job = ClusterJob { race, ground, nodes, pattern, folder };
         job.request().seats()?;
         Ok(job)
@@ -86,7 +86,7 @@ impl<'a> ClusterJob<'a> {
         rank_request(self.race, self.ground, &self.nodes, &self.pattern)
     }
 
-    pub(super) fn entrants(&self) -> Result<Vec<Entrant>, ProgramRaceError> {
+    pub(super) fn entrants(&self) -> Result<Vec<Entrant>, Failure> {
         let most = self.race.candidates;
         let found = self.request().candidates(most)?;
         let block = self.block()?;
@@ -97,16 +97,16 @@ impl<'a> ClusterJob<'a> {
         let entrants: Vec<Entrant> = others.take(most.saturating_sub(1)).map(entrant).collect();
         if entrants.is_empty() {
             let why = "nothing to tune: these ranks have only one order";
-            return Err(ProgramRaceError::input(why));
+            return Err(Failure::input(why));
         }
         Ok(entrants)
     }
 
-    fn block(&self) -> Result<Vec<usize>, ProgramRaceError> {
+    fn block(&self) -> Result<Vec<usize>, Failure> {
         Ok(orders::block(self.pattern.tasks, &self.request().seats()?))
     }
 
-    pub(super) fn write_files(&self, entrants: &[Entrant]) -> Result<(), ProgramRaceError> {
+    pub(super) fn write_files(&self, entrants: &[Entrant]) -> Result<(), Failure> {
         for (at, Entrant { name, seats, .. }) in entrants.iter().enumerate() {
             let plan = match seats {
                 CandidateSeats::Ranks(_) => self.plan(name, seats)?,
@@ -122,18 +122,14 @@ impl<'a> ClusterJob<'a> {
         Ok(())
     }
 
-    pub(super) fn plan(
-        &self,
-        name: &str,
-        seats: &CandidateSeats,
-    ) -> Result<RankPlan, ProgramRaceError> {
+    pub(super) fn plan(&self, name: &str, seats: &CandidateSeats) -> Result<RankPlan, Failure> {
         let CandidateSeats::Ranks(seats) = seats else {
             unreachable!("a job's candidates have seats for ranks")
         };
         let ranks = self.pattern.tasks;
         if seats.len() != ranks {
             let race = counted(seats.len(), "rank");
-            return Err(ProgramRaceError::input(format!(
+            return Err(Failure::input(format!(
                 "the race was for {race}, but the pattern has {ranks}"
             )));
         }
@@ -143,11 +139,9 @@ impl<'a> ClusterJob<'a> {
         Ok(self.request().ordered(name, nodes, cpus))
     }
 
-    fn node(&self, name: &str) -> Result<usize, ProgramRaceError> {
+    fn node(&self, name: &str) -> Result<usize, Failure> {
         self.nodes.nodes.iter().position(|node| node.name == name).ok_or_else(|| {
-            ProgramRaceError::input(format!(
-                "the race used node {name}, but the cluster does not have it"
-            ))
+            Failure::input(format!("the race used node {name}, but the cluster does not have it"))
         })
     }
 
@@ -192,8 +186,8 @@ fn entrant(candidate: &RankCandidate) -> Entrant {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
-    std::fs::write(path, text).map_err(|source| ProgramRaceError::Work(at(path, source)))
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(Failure::work_at(path.display()))
 }
 
 /// Within a word, such as a shell command, the seat's words are quoted. The default has none.
@@ -210,7 +204,7 @@ fn observed(
     folder: &Scratch,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
-) -> Result<Pattern, ProgramRaceError> {
+) -> Result<Pattern, Failure> {
     let hosts = file(folder, DEFAULT, HOSTS_FILE);
     let pattern = file(folder, DEFAULT, "pattern.json");
     write(&hosts, &(ground.hosts)(&every_seat(race, ground)?))?;
@@ -225,7 +219,7 @@ fn observed(
     loop {
         match runner.run(&contestant, stop) {
             Ok(Some(_)) => return written_by_ranks(&pattern),
-            Ok(None) => return Err(ProgramRaceError::work("interrupted while observing the job")),
+            Ok(None) => return Err(Failure::work("interrupted while observing the job")),
             Err(error) if may_fail(tries) => {
                 hear(RaceEvent::ObservedStartFailed { error: &error.into() });
             }
@@ -235,18 +229,18 @@ fn observed(
     }
 }
 
-fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
+fn written_by_ranks(path: &Path) -> Result<Pattern, Failure> {
     let bytes = named_file::read(path, import::MAX_FILE_BYTES as u64)
-        .map_err(|source| ProgramRaceError::Input(at(path, source)))?;
+        .map_err(Failure::input_at(path.display()))?;
     let imported = import::read(&bytes, "observed", None);
-    let imported = imported.map_err(|source| ProgramRaceError::Input(at(path, source)))?;
+    let imported = imported.map_err(Failure::input_at(path.display()))?;
     Ok(imported.pattern)
 }
 
 /// All, because the number of ranks is not yet known.
-fn every_seat(race: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
+fn every_seat(race: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, Failure> {
     let none = Pattern::silent("none", 0);
-    let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Input)?;
+    let nodes = (ground.nodes)(&none).map_err(Failure::Input)?;
     let seats: usize = rank_request(race, ground, &nodes, &none).seats()?.iter().sum();
     let all = Pattern::silent("all", seats);
     let of_all = rank_request(race, ground, &nodes, &all);

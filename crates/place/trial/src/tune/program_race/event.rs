@@ -1,7 +1,7 @@
 //! The events of a race.
 
-use crate::tune::program_race::ProgramRaceError;
 use crate::tune::session::TooLong;
+use seatmap_data::document::Failure;
 use seatmap_os::holder::Holder;
 
 /// An event of a race.
@@ -62,12 +62,12 @@ pub enum RaceEvent<'a> {
     /// A start of the job failed and will be repeated.
     StartFailed {
         /// The reason.
-        error: &'a ProgramRaceError,
+        error: &'a Failure,
     },
     /// The observed start of the job failed and will be repeated.
     ObservedStartFailed {
         /// The reason.
-        error: &'a ProgramRaceError,
+        error: &'a Failure,
     },
     /// The race failed, but its runs are kept for another one.
     RunsKept {

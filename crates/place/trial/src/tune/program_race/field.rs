@@ -7,13 +7,14 @@ use crate::tune::program_race::candidates::{
 };
 use crate::tune::program_race::cluster_job::{self, ClusterJob};
 use crate::tune::program_race::{
-    HostGround, ProgramRaceError, ProgramTraffic, RaceDimension, RaceEvent, RaceGround, RaceRequest,
+    HostGround, ProgramTraffic, RaceDimension, RaceEvent, RaceGround, RaceRequest,
 };
 use crate::tune::trial::Contestant;
 use crate::tune::tried_counts::TriedCounts;
 use crate::tune::tuned::{CandidateSeats, Entrant, Tuned};
 use crate::tune::varied::Varied;
-use crate::tune::winner::{self, NoPlan};
+use crate::tune::winner;
+use seatmap_data::document::Failure;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_data::statistics::words::counted;
@@ -63,7 +64,7 @@ impl<'a> RaceField<'a> {
         request: &'a RaceRequest,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
-    ) -> Result<Self, ProgramRaceError> {
+    ) -> Result<Self, Failure> {
         let field = match &request.ground {
             RaceGround::Host(ground) => Self::on_host(request, ground, stop)?,
             RaceGround::Cluster(ground) => {
@@ -87,19 +88,19 @@ impl<'a> RaceField<'a> {
         request: &'a RaceRequest,
         ground: &HostGround,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Self, ProgramRaceError> {
+    ) -> Result<Self, Failure> {
         let allowed = CpuSet::of_thread(0)?;
-        let topology = topology::of_group().map_err(ProgramRaceError::work)?;
+        let topology = topology::of_group().map_err(Failure::work)?;
         let cpus = match &ground.cpus {
             Some(list) => {
                 // The kernel would silently ignore offline CPUs.
-                Cpus::read()?.check(&list.0).map_err(ProgramRaceError::input)?;
+                Cpus::read()?.check(&list.0).map_err(Failure::input)?;
                 list.0.iter().copied().collect()
             }
             None => allowed,
         };
         if cpus.len() < 2 {
-            return Err(ProgramRaceError::input("nothing to tune: there is only one CPU"));
+            return Err(Failure::input("nothing to tune: there is only one CPU"));
         }
         let mut entrants = match (&request.earlier, &ground.traffic) {
             (Some(earlier), _) => earlier.candidates.clone(),
@@ -224,11 +225,11 @@ impl<'a> RaceField<'a> {
         &self,
         candidate: usize,
         run: impl FnOnce() -> T,
-    ) -> Result<T, ProgramRaceError> {
+    ) -> Result<T, Failure> {
         match (&self.entrants[candidate].seats, &self.seating) {
             (CandidateSeats::Kernel(setting), Seating::Host(host)) => match &host.varied {
-                Some(varied) => varied.with(setting, run).map_err(ProgramRaceError::work),
-                None => Err(ProgramRaceError::input(format!(
+                Some(varied) => varied.with(setting, run),
+                None => Err(Failure::input(format!(
                     "a candidate changes a kernel setting; add --vary {}",
                     setting.switch
                 ))),
@@ -247,7 +248,7 @@ impl<'a> RaceField<'a> {
     }
 
     /// Why a failed run may be repeated: here, the cpuset lacked CPUs.
-    pub fn excuse<'e>(&self, error: &'e ProgramRaceError, tries: u32) -> Option<RaceEvent<'e>> {
+    pub fn excuse<'e>(&self, error: &'e Failure, tries: u32) -> Option<RaceEvent<'e>> {
         match &self.seating {
             Seating::Host(host) => {
                 let here = Cpus::read().ok()?;
@@ -267,7 +268,7 @@ impl<'a> RaceField<'a> {
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }
 
-    fn write_plans(&self) -> Result<(), ProgramRaceError> {
+    fn write_plans(&self) -> Result<(), Failure> {
         let Seating::Host(host) = &self.seating else { return Ok(()) };
         let machine = &self.request.provenance.machine;
         for (at, entrant) in self.entrants.iter().enumerate() {
@@ -279,7 +280,7 @@ impl<'a> RaceField<'a> {
         Ok(())
     }
 
-    pub fn winners_plan(&self, tuned: &Tuned) -> Result<Result<String, NoPlan>, ProgramRaceError> {
+    pub fn winners_plan(&self, tuned: &Tuned) -> Result<Result<String, String>, Failure> {
         let provenance = &self.request.provenance;
         match (&self.seating, winner::safe(tuned)) {
             (_, Err(none)) => Ok(Err(none)),
@@ -302,7 +303,7 @@ fn placed(
     traffic: &ProgramTraffic,
     cpus: &CpuSet,
     stop: &dyn Fn() -> bool,
-) -> Result<Vec<Entrant>, ProgramRaceError> {
+) -> Result<Vec<Entrant>, Failure> {
     let observed;
     let pattern = match &traffic.pattern {
         Some(pattern) => pattern,
@@ -320,11 +321,11 @@ fn placed(
     Ok(placements(place, request.candidates.saturating_sub(1))?)
 }
 
-fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, ProgramRaceError> {
+fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, Failure> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
     if pattern.edges.is_empty() {
-        return Err(ProgramRaceError::work(
+        return Err(Failure::work(
             "no messages between threads were observed, so all placements are estimated as equal; \
              leave --observe out to race orders and groups of CPUs",
         ));
@@ -332,10 +333,7 @@ fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, Progr
     Ok(pattern)
 }
 
-fn varied(
-    request: &RaceRequest,
-    dimensions: &[RaceDimension],
-) -> Result<Option<Varied>, ProgramRaceError> {
+fn varied(request: &RaceRequest, dimensions: &[RaceDimension]) -> Result<Option<Varied>, Failure> {
     let mut once: Vec<Switch> = Vec::new();
     for dimension in dimensions {
         if let RaceDimension::Switch(switch) = dimension
@@ -348,11 +346,11 @@ fn varied(
         return Ok(None);
     }
     let varied = Varied::begin(&once, &(request.own.switch_guardian)());
-    varied.map(Some).map_err(ProgramRaceError::work)
+    varied.map(Some)
 }
 
 /// The candidates with another setting of the program.
-fn settings(dimensions: &[RaceDimension]) -> Result<Vec<Entrant>, ProgramRaceError> {
+fn settings(dimensions: &[RaceDimension]) -> Result<Vec<Entrant>, Failure> {
     let mut entrants = Vec::new();
     if dimensions.contains(&RaceDimension::WaitPolicy) {
         entrants.extend(wait_policies(present_wait_policy().as_deref()));
@@ -360,7 +358,7 @@ fn settings(dimensions: &[RaceDimension]) -> Result<Vec<Entrant>, ProgramRaceErr
     if dimensions.contains(&RaceDimension::Memory) {
         let policies = memory_policies(&MemoryNodes::read(&Root::new("/")).usable());
         if policies.is_empty() {
-            return Err(ProgramRaceError::input(
+            return Err(Failure::input(
                 "memory policies do not differ here, because this process may use one NUMA node; \
                  leave --vary memory out",
             ));

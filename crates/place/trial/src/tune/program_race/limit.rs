@@ -1,10 +1,11 @@
 //! The limits on time and runs of a race, and the candidates that fit into them.
 
 use crate::tune::program_race::field::RaceField;
-use crate::tune::program_race::{ProgramRaceError, RaceEvent, RaceRequest};
+use crate::tune::program_race::{RaceEvent, RaceRequest};
 use crate::tune::race::{DEFAULT, fewest_runs};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
+use seatmap_data::document::Failure;
 use seatmap_data::statistics::words::counted;
 
 const FEWEST: usize = 2;
@@ -19,13 +20,13 @@ pub fn keep_to(
     spent_s: f64,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
-) -> Result<(), ProgramRaceError> {
+) -> Result<(), Failure> {
     let request = field.request;
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
     let runner = CommandRunner::new(request.metric.clone(), request.time);
     let reading = runner.run(&field.contestant(DEFAULT), stop)?;
     let Some(reading) = reading else {
-        return Err(ProgramRaceError::work("interrupted before the first run of the race"));
+        return Err(Failure::work("interrupted before the first run of the race"));
     };
     let run_s = reading.seconds;
     let all = field.entrants.len();
@@ -57,12 +58,12 @@ pub fn tell_excess(request: &RaceRequest, tuned: &Tuned, hear: &mut dyn FnMut(Ra
 /// Checks that the requested runs are enough, if `searched` find the number of threads.
 ///
 /// # Errors
-/// [`ProgramRaceError::Input`], with the number of candidates for which they are.
+/// [`Failure::Input`], with the number of candidates for which they are.
 pub fn check_budget(
     request: &RaceRequest,
     candidates: usize,
     searched: usize,
-) -> Result<(), ProgramRaceError> {
+) -> Result<(), Failure> {
     let fewest = searched + fewest_runs(candidates, request.confidence);
     let Some(runs) = request.runs.filter(|runs| *runs < fewest) else { return Ok(()) };
     let enough_for = (FEWEST..candidates)
@@ -74,7 +75,7 @@ pub fn check_budget(
         0 => "",
         _ => " and a search for the count",
     };
-    Err(ProgramRaceError::input(format!(
+    Err(Failure::input(format!(
         "a race of {}{search} needs at least {}; raise --budget{fewer}",
         counted(candidates, "candidate"),
         counted(fewest, "run")

@@ -1,10 +1,11 @@
 //! Finds the number of threads that races.
 
-use super::{Cut, ProgramRaceError, RaceEvent, Racing, keep, settle};
+use super::{Cut, RaceEvent, Racing, keep, settle};
 use crate::tune::RunReading;
 use crate::tune::count_search::{CountSearch, CountTurn, first_runs};
 use crate::tune::race::{Budget, fewest_runs};
 use crate::tune::tried_counts::CountRun;
+use seatmap_data::document::Failure;
 
 impl Racing<'_> {
     /// Finds the number of threads that races, if it is not yet known.
@@ -46,7 +47,7 @@ impl Racing<'_> {
         (self.hear)(RaceEvent::RunMade { runs, of: self.tuned.budget_runs.unwrap_or(0).max(runs) });
         keep(self.field.request, &self.tuned).map_err(Cut::Unkept)?;
         match no_effect {
-            Some(why) => Err(Cut::Failed(ProgramRaceError::input(why))),
+            Some(why) => Err(Cut::Failed(Failure::input(why))),
             None => Ok(()),
         }
     }

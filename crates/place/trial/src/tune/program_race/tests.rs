@@ -58,7 +58,7 @@ fn request(script: &str, folder: &Path) -> RaceRequest {
     }
 }
 
-fn raced(request: &RaceRequest) -> Result<RaceEnd, ProgramRaceError> {
+fn raced(request: &RaceRequest) -> Result<RaceEnd, Failure> {
     run(request, &|| false, &mut |_| {})
 }
 
