@@ -29,7 +29,7 @@ fn command(label: &'static str, command: &str) -> Row {
 
 /// The page of an advice: everything observed, in order.
 pub fn page(advice: &Advice) -> Page {
-    let table = Table::default().words([""; 2]).least([10]).rows(rows(advice));
+    let table = Table::new(":10 |").rows(rows(advice));
     Page {
         gap_below_headline: Some(""),
         sections: vec![section("Evidence, in the order of the checks", table)],

@@ -55,7 +55,7 @@ fn part(group: &BandwidthGroup) -> String {
 }
 
 fn table(group: &BandwidthGroup, medium: Medium) -> Table {
-    let table = Table::with_figures(["threads", "read", "write", "triad", "95 % interval"]);
+    let table = Table::new("threads:> | read:> | write:> | triad:> | 95 % interval:>");
     let table = if medium == Medium::Terminal { table.words([""]) } else { table };
     let most_gbps = group.best(StreamKernel::Triad).map_or(1.0, |best| best.median_gbps);
     table.rows(group.triad.iter().map(|triad| {
@@ -115,8 +115,7 @@ fn knees(group: &BandwidthGroup) -> String {
 
 /// The best rates of parts inside larger ones.
 fn summary<'a>(groups: impl Iterator<Item = &'a BandwidthGroup>) -> Table {
-    let heads = ["read", "write", "triad", "threads for 95 %"];
-    let table = Table::with_words(["inside", "CPUs"]).figures(heads);
+    let table = Table::new("inside | CPUs | read:> | write:> | triad:> | threads for 95 %:>");
     table.rows(groups.map(|group| {
         let [read, write, triad] = StreamKernel::ALL.map(|kernel| median(group.best(kernel)));
         let useful = group.useful_threads().map_or(group.pus.len(), |threads| threads as usize);

@@ -92,10 +92,8 @@ pub(crate) fn cpus(list: &str) -> String {
 }
 
 fn table(results: &BenchResults) -> Table {
-    let table = Table::with_words(["command"])
-        .figures(["median", "middle half of all runs", "runs"])
-        .least([7, 11, 24])
-        .page_only(3);
+    let table =
+        Table::new("command:7 | median:>11 | middle half of all runs:>24 | runs:>").page_only(3);
     let named = results.commands.iter().zip(names(results)).enumerate();
     table.rows(named.map(|(at, (command, name))| {
         let values = results.values(at);

@@ -79,10 +79,8 @@ fn differences(report: &GateReport) -> Block {
 }
 
 fn table(report: &GateReport) -> Table {
-    Table::with_words(["benchmark"])
-        .figures(["base", "head", "difference", "interval"])
-        .words(["verdict"])
-        .rows(report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
+    Table::new("benchmark | base:> | head:> | difference:> | interval:> | verdict").rows(
+        report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
             let difference = result.comparison.as_ref().map_or_else(String::new, |found| {
                 let difference = percent(found.ratio);
                 let sign = if difference < 0.0 { "-" } else { "+" };
@@ -96,7 +94,8 @@ fn table(report: &GateReport) -> Table {
                 of_interval(result),
                 verdict(result)
             ]
-        }))
+        }),
+    )
 }
 
 fn median(result: &BenchmarkResult, side: usize) -> String {

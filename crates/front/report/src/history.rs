@@ -54,10 +54,8 @@ pub fn page(trends: &Trends) -> Page {
 }
 
 fn table(trends: &Trends) -> Table {
-    Table::with_words(["benchmark"])
-        .figures(["sessions", "first", "last", "changes"])
-        .words(["trend"])
-        .rows(trends.trends.iter().map(|trend| {
+    Table::new("benchmark | sessions:> | first:> | last:> | changes:> | trend").rows(
+        trends.trends.iter().map(|trend| {
             cells![
                 name(trends, trend),
                 trend.points.len(),
@@ -66,7 +64,8 @@ fn table(trends: &Trends) -> Table {
                 trend.changes.len(),
                 spark(trend)
             ]
-        }))
+        }),
+    )
 }
 
 fn reading(trend: &Trend, point: Option<&TrendPoint>) -> String {

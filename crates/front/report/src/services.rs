@@ -54,9 +54,8 @@ pub fn record_page(record: &ServicesRecord) -> Page {
 }
 
 fn loads(record: &ServicesRecord) -> Table {
-    Table::with_words(["service"])
-        .figures(["processes", "threads", "median", "p99", "max", "waits"])
-        .rows(record.services.iter().map(|one| {
+    Table::new("service | processes:> | threads:> | median:> | p99:> | max:> | waits:>").rows(
+        record.services.iter().map(|one| {
             let load = one.summary();
             cells![
                 &one.service.name,
@@ -67,22 +66,21 @@ fn loads(record: &ServicesRecord) -> Table {
                 figure(load.most_cpus, 2),
                 figure(load.waited_cpus, 2)
             ]
-        }))
+        }),
+    )
 }
 
 fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
-    Table::with_words(["service", "CPUs", "", "memory", "target"]).rows(record.services.iter().map(
-        |one| {
-            let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
-            cells![
-                &one.service.name,
-                &one.allowed,
-                strip(std::slice::from_ref(cpus), &allowed),
-                memory(one),
-                one.service.target().map_or_else(String::new, |target| target.to_string())
-            ]
-        },
-    ))
+    Table::new("service | CPUs | | memory | target").rows(record.services.iter().map(|one| {
+        let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
+        cells![
+            &one.service.name,
+            &one.allowed,
+            strip(std::slice::from_ref(cpus), &allowed),
+            memory(one),
+            one.service.target().map_or_else(String::new, |target| target.to_string())
+        ]
+    }))
 }
 
 /// Memory by node, from half a MiB on; empty if unknown.
@@ -102,13 +100,10 @@ fn memory(one: &RecordedService) -> String {
 fn talk(record: &ServicesRecord) -> Table {
     let mut pairs = Vec::from_iter(record.talk.iter().filter(|talk| talk.per_s >= 0.5));
     pairs.sort_by(|a, b| b.per_s.total_cmp(&a.per_s));
-    Table::with_words(["from", "to"]).figures(["messages/s"]).rows(
-        pairs.into_iter().take(MOST_PAIRS).map(|talk| {
-            let [from, to] =
-                [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
-            [from, to, three_digits(talk.per_s)]
-        }),
-    )
+    Table::new("from | to | messages/s:>").rows(pairs.into_iter().take(MOST_PAIRS).map(|talk| {
+        let [from, to] = [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
+        [from, to, three_digits(talk.per_s)]
+    }))
 }
 
 fn silence(record: &ServicesRecord) -> Option<String> {
@@ -120,7 +115,7 @@ fn silence(record: &ServicesRecord) -> Option<String> {
 }
 
 fn interrupts(record: &ServicesRecord) -> Table {
-    let table = Table::with_words(["CPU"]).figures(["interrupts/s"]).words(["mostly"]);
+    let table = Table::new("CPU | interrupts/s:> | mostly");
     let busy = record.interrupts.iter().filter(|one| one.per_s >= 1.0);
     table.rows(busy.map(|one| cells![one.cpu, three_digits(one.per_s), &one.most]))
 }
@@ -237,9 +232,7 @@ fn cpus(value: Option<f64>) -> String {
 
 fn sets(plan: &ServicesPlan) -> Table {
     let groups = Vec::from_iter(plan.caches.iter().filter_map(|list| CpuSet::of_list(list)));
-    let rows = Table::with_words(["service", "CPUs", ""])
-        .figures(["median", "p99", "max"])
-        .words(["nodes", "shares with"])
+    let rows = Table::new("service | CPUs | | median:> | p99:> | max:> | nodes | shares with")
         .rows(plan.services.iter().map(|one| {
             let others = plan
                 .services
@@ -263,8 +256,8 @@ fn sets(plan: &ServicesPlan) -> Table {
 /// Empty if the plan was not evaluated.
 fn ways(plan: &ServicesPlan) -> Table {
     let Some(cost) = plan.cost else { return Table::default() };
-    let table = Table::with_words(["policy"])
-        .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
+    let columns = "policy | lost:> | waiting:> | sharing:> | caches:> | talk:> | memory:> | \
+                   late p99:> | late:>";
     let own = plan.lateness.map(|late| way("this plan", cost, late));
     let bound = plan.bound_percent.map(lost).unwrap_or_default();
     let bound = ["lower bound", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
@@ -272,7 +265,7 @@ fn ways(plan: &ServicesPlan) -> Table {
         let mark = if one.keeps_limits { "" } else { " (breaks limits)" };
         way(&format!("{}{mark}", one.name), one.cost, one.lateness)
     });
-    table.rows(own.into_iter().chain(others).chain([bound]))
+    Table::new(columns).rows(own.into_iter().chain(others).chain([bound]))
 }
 
 fn way(name: &str, cost: CostTerms, late: Lateness) -> [TableCell; 9] {
@@ -341,8 +334,8 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
         profile.name
     );
     let known: CpuSet = profile.topology.os_indices().collect();
-    let rows = Table::with_words(["service", "CPUs", "", "nodes", "target", "source"]).rows(
-        seats.iter().map(|seat| {
+    let rows =
+        Table::new("service | CPUs | | nodes | target | source").rows(seats.iter().map(|seat| {
             cells![
                 &seat.service.name,
                 seat.cpus.clone().unwrap_or_default(),
@@ -351,8 +344,7 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
                 seat.service.target().map_or_else(String::new, |target| target.to_string()),
                 seat.sources.join(", ")
             ]
-        }),
-    );
+        }));
     let rows = rows.where_filled(3);
     Page {
         sections: vec![section("Sets", rows), section("Notes", import_notes(imported))],
@@ -468,16 +460,15 @@ pub fn standing(applied: &AppliedPlan) -> String {
 
 /// The result of a race.
 pub fn race_page(report: &RaceReport) -> Page {
-    let rows = Table::with_words(["service"])
-        .figures(["work %", "from", "to", "limit", "rounds"])
-        .words(["metric"])
-        .rows(report.services.iter().map(|one| {
+    let rows = Table::new("service | work %:> | from:> | to:> | limit:> | rounds:> | metric").rows(
+        report.services.iter().map(|one| {
             let change = one.change_percent.map(|change| change.map(|percent| signed(percent, 1)));
             let [centre, low, high] = change.unwrap_or_default();
             let limit = format!("-{}", figure(one.limit_percent, 1));
             let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
             cells![&one.name, centre, low, high, limit, one.counted, by]
-        }));
+        }),
+    );
     Page { sections: vec![section("Services", rows)], ..Page::new("Race", raced(report)).headed() }
 }
 
