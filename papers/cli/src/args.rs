@@ -49,7 +49,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
 /// The command line; rarely needed options appear only in `--help`.
 pub fn command() -> clap::Command {
     let command = with_short_help(PapersArgs::command(), &RARELY_NEEDED);
-    with_guides(command, guides::ALL)
+    with_guides(command, guides::GUIDES)
 }
 
 /// The experiments of five papers, run again on this computer and on models, including those of

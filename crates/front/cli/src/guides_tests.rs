@@ -9,8 +9,8 @@ fn verbs(command: &clap::Command, words: &str) -> Vec<String> {
     let inner = command
         .get_subcommands()
         .filter(|inner| !inner.is_hide_set() && inner.get_name() != "help");
-    let below = inner
-        .flat_map(|inner| verbs(inner, format!("{words} {}", inner.get_name()).trim_start()));
+    let below =
+        inner.flat_map(|inner| verbs(inner, format!("{words} {}", inner.get_name()).trim_start()));
     std::iter::once(words.to_owned()).chain(below).collect()
 }
 
@@ -19,8 +19,7 @@ fn every_verb_has_one_guide_with_examples() {
     let verbs = verbs(&command(), "");
     let guides = read(GUIDES, "seatmap");
     for verb in &verbs {
-        let tables: Vec<&VerbGuide> =
-            guides.iter().filter(|guide| guide.verb == *verb).collect();
+        let tables: Vec<&VerbGuide> = guides.iter().filter(|guide| guide.verb == *verb).collect();
         assert_eq!(tables.len(), 1, "'{verb}'");
         assert!(!tables[0].examples.is_empty(), "'{verb}' has no example");
         assert!(tables[0].exits.len() > 1, "'{verb}' has no exit codes");
@@ -44,8 +43,7 @@ fn each_option_is_explained_in_the_manual() {
 fn related_pages_exist() {
     let pages = manual::pages(command(), GUIDES).unwrap();
     for guide in read(GUIDES, "seatmap") {
-        for (name, _) in guide.pages("seatmap").filter(|(name, _)| name.starts_with("seatmap"))
-        {
+        for (name, _) in guide.pages("seatmap").filter(|(name, _)| name.starts_with("seatmap")) {
             let file = format!("{name}.1");
             assert!(pages.iter().any(|page| page.file == file), "'{}': {name}", guide.verb);
         }
@@ -61,8 +59,10 @@ fn each_line_of_guides_is_understood() {
         let (keyword, word) = line.split_once(' ').unwrap_or((line, ""));
         let is_known = match keyword {
             "with" => lines.iter().any(|line| line.strip_prefix("part ") == Some(word)),
-            keyword => ["$", "#", "exit", "file", "part", "program", "see", "short", "variable", "verb"]
-                .contains(&keyword),
+            keyword => {
+                ["$", "#", "exit", "file", "part", "program", "see", "short", "variable", "verb"]
+                    .contains(&keyword)
+            }
         };
         assert!(is_known, "{line}");
     }

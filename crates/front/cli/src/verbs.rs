@@ -63,7 +63,7 @@ pub mod show;
 pub mod top;
 pub mod tune;
 
-use crate::guides;
+use crate::GUIDES;
 use clap::{CommandFactory, Parser, Subcommand};
 use seatmap_console::error::CliError;
 use seatmap_console::guide::with_guides;
@@ -165,7 +165,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 7] = [
 /// The command line, with verbs by group and rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
     let command = with_short_help(SeatmapArgs::command(), &RARELY_NEEDED);
-    let command = with_guides(in_order(command), guides::ALL);
+    let command = with_guides(in_order(command), GUIDES);
     // The template has no `{subcommands}`: the verbs stand by group, behind the usage.
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\n{{options}}{{after-help}}",

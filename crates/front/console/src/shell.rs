@@ -1,37 +1,10 @@
 //! The common part of all command lines: verbs for shells, and a short `-h`.
 
 use crate::error::CliError;
-use crate::guide::VerbGuide;
 use crate::running::CliProgram;
 use crate::{completion, manual, output};
 use clap::{Command, Subcommand};
 use std::path::PathBuf;
-
-/// The help and manual pages of these verbs.
-pub const GUIDES: &[VerbGuide] = &[
-    VerbGuide {
-        verb: "completions",
-        examples: &[
-            ("source <({program} completions bash)", "enable completions in this shell"),
-            (
-                "{program} completions zsh > ~/.zfunc/_{program}",
-                "install them in a folder of zsh's $fpath",
-            ),
-            ("{program} completions fish | source", "enable them in fish"),
-        ],
-        see_also: &["man", "bash(1)", "zsh(1)", "fish(1)"],
-        ..VerbGuide::USUAL
-    },
-    VerbGuide {
-        verb: "man",
-        examples: &[
-            ("{program} man ~/.local/share/man/man1", "install the pages where man(1) finds them"),
-            ("{program} man | man -l -", "read the main page"),
-        ],
-        see_also: &["completions", "man(1)"],
-        ..VerbGuide::USUAL
-    },
-];
 
 /// A verb for the shell.
 #[derive(Debug, Subcommand)]
