@@ -22,28 +22,12 @@ use seatmap_console::guide::with_guides;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 
 /// Options that newcomers do not need: `-h` omits them to fit a screen; `--help` shows all.
-const RARELY_NEEDED: [(&str, &[&str]); 2] = [
+const RARELY_NEEDED: [(&str, &str); 2] = [
     (
         "rank",
-        &[
-            "long",
-            "unidirectional",
-            "symmetry",
-            "shard",
-            "meet",
-            "secret_file",
-            "timeout",
-            "seed",
-            "counters",
-            "csv",
-            "svg",
-            "sample",
-        ],
+        "long unidirectional symmetry shard meet secret_file timeout seed counters csv svg sample",
     ),
-    (
-        "stats",
-        &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"],
-    ),
+    ("stats", "private warm_up between stride elements syscall trace class"),
 ];
 
 /// The command line; rarely needed options appear only in `--help`.

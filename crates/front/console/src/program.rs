@@ -2,8 +2,7 @@
 
 use crate::error::CliError;
 use crate::running::{self, CliProgram};
-use crate::view::{self, ColourChoice};
-use crate::{completion, misread, output};
+use crate::{completion, misread, output, view};
 use clap::Parser;
 use clap::error::ErrorKind;
 use seatmap_report::terminal::Colour;
@@ -47,7 +46,7 @@ fn refusal(program: &CliProgram, error: clap::Error) -> CliError {
     if error.use_stderr() {
         return CliError::CommandLine(error);
     }
-    let has_colour = view::colour(ColourChoice::Auto, &std::io::stdout()) != Colour::None;
+    let has_colour = view::colour(&std::io::stdout()) != Colour::None;
     let shown = if has_colour { text.ansi().to_string() } else { text.to_string() };
     output::print_drawn(&shown).err().unwrap_or(CliError::HelpPrinted)
 }

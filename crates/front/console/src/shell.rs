@@ -41,10 +41,10 @@ impl ShellVerb {
 
 /// Hides options that newcomers do not need, by verb: `-h` omits them, so it fits a screen;
 /// `--help` lists all.
-pub fn with_short_help(command: Command, rarely_needed: &[(&str, &[&str])]) -> Command {
+pub fn with_short_help(command: Command, rarely_needed: &[(&str, &str)]) -> Command {
     rarely_needed.iter().fold(command, |command, (verb, options)| {
         command.mut_subcommand(verb, |verb| {
-            options.iter().fold(verb, |verb, option| {
+            options.split(' ').fold(verb, |verb, option| {
                 verb.mut_arg(option, |option| option.hide_short_help(true))
             })
         })

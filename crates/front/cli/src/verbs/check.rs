@@ -6,7 +6,7 @@ use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::outputs::Outputs;
 use seatmap_console::time::time_within;
-use seatmap_console::view::{self, ColourChoice};
+use seatmap_console::view;
 use seatmap_console::{baseline_input, here, input, plan_input};
 use seatmap_machines::host::topology;
 use seatmap_os::Root;
@@ -133,7 +133,7 @@ fn window(text: &str) -> Result<Duration, String> {
 }
 
 /// Checks the CPUs of running programs' threads. Exit code 1 if something is wrong.
-pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &Check) -> Result<(), CliError> {
     let file = match &typed.metrics {
         Some(MetricsTarget::Address(address)) => return serve(typed, *address),
         Some(MetricsTarget::File(path)) => Some(&**path),
@@ -142,7 +142,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let outputs = Outputs::new(typed.json, typed.output.as_deref(), None)?;
     let metrics = output::beside(file, outputs.on_stdout(), "--metrics")?;
     let is_printed = metrics != Some(Destination::Stdout);
-    let is_coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
+    let is_coloured = view::colour(&std::io::stdout()) != Colour::None;
     let view =
         CheckView { is_document: typed.json || outputs.file.is_some(), is_quiet: typed.quiet };
     let request = request(typed)?;

@@ -8,7 +8,7 @@ use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::values::{MachineCpus, machine_cpus};
-use seatmap_console::view::{self, ColourChoice};
+use seatmap_console::view;
 use seatmap_console::{here, input};
 use seatmap_data::machine::{Profile, SharedProfile};
 use seatmap_machines::catalog::{Capability, Machine, MachineKind};
@@ -90,7 +90,7 @@ pub struct MeasureArgs {
     forms: ResultForms,
 }
 
-pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &MeasureArgs) -> Result<(), CliError> {
     let outputs = MeasureOutputs::new(typed)?;
     let machine = input::machine(&typed.on)?;
     let request = request(typed, &machine)?;
@@ -102,7 +102,7 @@ pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
         output::tell_each(news.sentence());
         match news {
             MeasureNews::Begins { pus, resolution_ns } => {
-                display = Some(Display::new(pus, resolution_ns, colour));
+                display = Some(Display::new(pus, resolution_ns));
             }
             MeasureNews::Step(step) => display.iter_mut().for_each(|display| display.show(step)),
             MeasureNews::Ends => display = None,
@@ -117,7 +117,7 @@ pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
     if outputs.is_document {
         output::print_exact(&profile.to_json())?;
     } else if ![&outputs.page, &outputs.shared].contains(&&Some(Destination::Stdout)) {
-        output::show(&table(profile, colour))?;
+        output::show(&table(profile))?;
     }
     // Last, because until now the journal keeps the measurement.
     measurement.forget_journal().map_err(CliError::work)
@@ -273,9 +273,9 @@ fn tell_where(remembrance: &Remembrance) {
     }
 }
 
-fn table(profile: &Profile, colour: ColourChoice) -> Page {
+fn table(profile: &Profile) -> Page {
     let options = DrawOptions {
-        colour: view::colour(colour, &std::io::stdout()),
+        colour: view::colour(&std::io::stdout()),
         width: view::width(),
         ..DrawOptions::default()
     };

@@ -4,7 +4,6 @@ mod auto;
 mod meant;
 mod page;
 
-use super::first_given;
 use clap::{ArgGroup, Args, ValueEnum};
 use meant::Meant;
 use page::{SeatingOutputs, Voice};
@@ -171,14 +170,8 @@ pub struct AutoOptions {
 
 impl AutoOptions {
     /// The first given option that applies only to --auto.
-    pub fn given_option(&self) -> Option<&'static str> {
-        first_given([
-            ("--metric", self.metric.is_some()),
-            ("--period", self.period.is_some()),
-            ("--observe-for", self.observe_for.is_some()),
-            ("--seconds", self.seconds.is_some()),
-            ("--log", self.log.is_some()),
-        ])
+    pub fn given_option(&self) -> Option<String> {
+        first_given!(self; metric, period, observe_for, seconds, log)
     }
 }
 

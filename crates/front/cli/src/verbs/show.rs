@@ -6,7 +6,6 @@ use seatmap_cluster::Cluster;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination, visible};
 use seatmap_console::outputs::ResultForms;
-use seatmap_console::view::ColourChoice;
 use seatmap_console::{here, input, view};
 use seatmap_data::document::{is_kind, shell_escaped};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
@@ -64,7 +63,7 @@ choice! {
 
 /// Shows a machine, a cluster, a plan, the ranks of a job or a recording: in the terminal, as a
 /// page, or as JSON.
-pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &Show) -> Result<(), CliError> {
     view::keep_to(typed.width);
     let json = typed.forms.json;
     let page = output::page(typed.forms.html.as_deref(), json)?;
@@ -105,7 +104,7 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
         return services::show_plan(&plan, &typed.forms);
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
-        None => machine(typed, page, picture, colour),
+        None => machine(typed, page, picture),
         Some(plan) if page.is_none() => place::show_ranks(&plan, json),
         Some(_) => {
             Err(CliError::input("a plan for ranks cannot be shown as a page; leave --html out"))
@@ -173,7 +172,6 @@ fn machine(
     typed: &Show,
     page: Option<Destination>,
     picture: Option<Destination>,
-    colour: ColourChoice,
 ) -> Result<(), CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
@@ -199,7 +197,7 @@ fn machine(
             return output::json(&ShownMachine::of(&profile, set_apart.clone(), words.clone()));
         }
         let options = DrawOptions {
-            colour: view::colour(colour, &std::io::stdout()),
+            colour: view::colour(&std::io::stdout()),
             width: view::width(),
             order: typed.order.into(),
             home: typed.home,

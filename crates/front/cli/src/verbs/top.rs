@@ -9,7 +9,6 @@ use recorder::Recorder;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::time::time_in;
-use seatmap_console::view::ColourChoice;
 use seatmap_console::{output, plan_input, view};
 use seatmap_machines::host::{remembered, topology};
 use seatmap_observe::wakes::WakeCounter;
@@ -64,7 +63,7 @@ pub struct Top {
 
 const PAUSE: Duration = Duration::from_millis(100);
 
-pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &Top) -> Result<(), CliError> {
     let has_screen =
         std::io::stdout().is_terminal() && !typed.once && !typed.json && typed.seconds.is_none();
     let record =
@@ -74,7 +73,7 @@ pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
         Some(destination) if !has_screen => {
             self::record(watched, typed, Recorder::begin(destination)?)
         }
-        record if has_screen => screen::run(watched, groups, typed, colour, record),
+        record if has_screen => screen::run(watched, groups, typed, record),
         _ => print_once(watched, &groups, typed),
     }
 }

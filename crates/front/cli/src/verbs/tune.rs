@@ -3,7 +3,6 @@
 mod meant;
 
 use super::bench::{BetterReadings, RandomOrders, SESSION};
-use super::first_given;
 use super::place::{ObjectiveChoice, OnCluster};
 use clap::Args;
 use meant::ModelPart;
@@ -162,18 +161,19 @@ impl Tune {
     }
 
     /// A given option that applies only to races of programs.
-    fn for_programs(&self) -> Option<&'static str> {
-        let given = first_given([
-            ("--observe", self.observe),
-            ("--seconds", self.seconds.is_some()),
-            ("--metric", !matches!(self.metric[..], [Metric::Time])),
-            ("--count", self.count.is_some()),
-            ("--lower-is-better", self.readings.lower_is_better),
-            ("--higher-is-better", self.readings.higher_is_better),
-            ("--record", self.record.is_some()),
-            ("--resume", self.resume),
-            ("--hosts", self.hosts != HostsChoice::Openmpi),
-        ]);
+    fn for_programs(&self) -> Option<String> {
+        let given = first_given!(
+            self;
+            observe,
+            seconds,
+            metric = !matches!(self.metric[..], [Metric::Time]),
+            count,
+            lower_is_better = self.readings.lower_is_better,
+            higher_is_better = self.readings.higher_is_better,
+            record,
+            resume,
+            hosts = self.hosts != HostsChoice::Openmpi
+        );
         given.or_else(|| self.on_cluster.given_option())
     }
 }

@@ -10,7 +10,6 @@ use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::Destination;
 use seatmap_console::view;
-use seatmap_console::view::ColourChoice;
 use seatmap_data::document::shell_escaped;
 use seatmap_data::document::visible;
 use seatmap_os::terminal;
@@ -37,12 +36,11 @@ pub fn run(
     watched: WatchedPrograms,
     groups: SeatGroups,
     typed: &Top,
-    colour: ColourChoice,
     record: Option<Destination>,
 ) -> Result<(), CliError> {
     let signals = Signals::listen()?;
     let recorder = record.map(Recorder::begin).transpose()?;
-    let has_colour = view::colour(colour, &std::io::stdout()) != Colour::None;
+    let has_colour = view::colour(&std::io::stdout()) != Colour::None;
     let mut terminal = ratatui::try_init().map_err(CliError::work)?;
     let view =
         TopView { interval: typed.interval, cpus: groups.cpus().collect(), ..TopView::default() };
