@@ -3,8 +3,7 @@
 
 use crate::verbs::SeatmapCommand;
 use crate::verbs::cluster::{ClusterArgs, ClusterCommand};
-use seatmap_console::error::CliError;
-use seatmap_console::output;
+use seatmap_console::{CliError, output};
 use seatmap_os::{Root, proc_mount};
 
 pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {

@@ -1,8 +1,7 @@
 //! The progress of a measurement, on stderr if that is a terminal. Everything here runs between two
 //! measurements.
 
-use seatmap_console::bar::Bars;
-use seatmap_console::view;
+use seatmap_console::{Bars, view};
 use seatmap_measure::matrix;
 use seatmap_measure::survey::SurveyProgress;
 use seatmap_report::live::{self, LiveMatrix};

@@ -9,34 +9,6 @@ macro_rules! refuse_if {
     };
 }
 
-/// The words of an option, each for its namesake or for another value of a library's type.
-macro_rules! choice {
-    (@ $meaning:ident $word:ident) => {
-        $meaning::$word
-    };
-    (@ $meaning:ident $word:ident $value:expr) => {
-        $value
-    };
-    (
-        $(#[$about:meta])*
-        $name:ident for $meaning:ident { $($(#[$help:meta])* $word:ident $(= $value:expr)?,)* }
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-        pub enum $name {
-            $($(#[$help])* $word,)*
-        }
-
-        impl From<$name> for $meaning {
-            fn from(word: $name) -> Self {
-                match word {
-                    $($name::$word => choice!(@ $meaning $word $($value)?),)*
-                }
-            }
-        }
-    };
-}
-
 /// The first of these options that was given, as typed. An option outside the options' own struct,
 /// or with a default, has its own condition.
 macro_rules! first_given {
@@ -83,7 +55,7 @@ pub mod tune;
 
 use crate::GUIDES;
 use clap::{CommandFactory, Parser, Subcommand};
-use seatmap_console::error::CliError;
+use seatmap_console::CliError;
 use seatmap_console::guide::with_guides;
 use seatmap_console::running::CliProgram;
 use seatmap_console::shell::{ShellVerb, with_short_help};

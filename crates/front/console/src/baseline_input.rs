@@ -1,6 +1,6 @@
 //! Reads the good states of units from files and folders.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliError};
 use crate::input;
 use seatmap_watch::UnitBaselines;
 use std::io;
@@ -14,7 +14,7 @@ pub fn baselines(named: &[PathBuf]) -> Result<Option<UnitBaselines>, CliError> {
     let mut baselines = UnitBaselines::default();
     for path in named {
         for file in files(path)? {
-            input::parsed(&file, &input::bytes(&file)?, |text| baselines.add(text))?;
+            input::document(&file, |text| baselines.add(text))?;
         }
     }
     Ok(Some(baselines).filter(|_| !named.is_empty()))
@@ -26,7 +26,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
         return Ok(vec![path.to_owned()]);
     }
     // Fail on an unreadable entry: otherwise its unit would silently have no good state.
-    let mut files = entries(path).map_err(|error| CliError::at(path, error))?;
+    let mut files = entries(path).at(path)?;
     files.retain(|file| file.extension().is_some_and(|end| end == "json"));
     if files.is_empty() {
         let problem = "this folder has no .json file; 'seatmap check --all -o FILE' writes one";

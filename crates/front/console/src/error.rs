@@ -92,6 +92,31 @@ impl CliError {
     }
 }
 
+/// Names the file that an error is about.
+pub trait AtPath<T> {
+    /// The file is wrong.
+    ///
+    /// # Errors
+    /// The error, at this path.
+    fn at(self, path: &Path) -> Result<T, CliError>;
+
+    /// The work failed at this file.
+    ///
+    /// # Errors
+    /// The error, at this path.
+    fn work_at(self, path: &Path) -> Result<T, CliError>;
+}
+
+impl<T, E: Into<Box<dyn Error>>> AtPath<T> for Result<T, E> {
+    fn at(self, path: &Path) -> Result<T, CliError> {
+        self.map_err(|error| CliError::at(path, error))
+    }
+
+    fn work_at(self, path: &Path) -> Result<T, CliError> {
+        self.map_err(|error| CliError::work_at(path, error))
+    }
+}
+
 /// Makes hidden characters visible, because the parser repeats the user's input. A failed write
 /// does not change the exit code.
 fn misread(error: &clap::Error) {

@@ -32,7 +32,7 @@ pub fn tool() -> String {
 /// # Errors
 /// A named CPU is not available.
 pub fn cpus_to_measure(named: Option<&CpuList>) -> Result<Vec<u32>, CliError> {
-    let here = Cpus::read().map_err(CliError::work)?;
+    let here = Cpus::read()?;
     let measurable = usable::to_measure(named, &here).map_err(CliError::input)?;
     output::tell_each(measurable.remark);
     Ok(measurable.cpus)

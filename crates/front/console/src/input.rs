@@ -1,6 +1,6 @@
 //! Opens the machine that a name or a file denotes.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliError};
 use crate::{here, output, stdio};
 use seatmap_data::document::{Position, shell_escaped};
 use seatmap_data::machine::import::{self, ImportOptions, Imported, ProfileNote};
@@ -158,9 +158,7 @@ pub fn imported(path: &Path, options: &ImportOptions) -> Result<Profile, CliErro
         }
         machine_in(&name, &bytes)?
     };
-    import::with_facts(profile_of(&machine)?, options)
-        .map(explained)
-        .map_err(|error| CliError::at(path, error))
+    import::with_facts(profile_of(&machine)?, options).map(explained).at(path)
 }
 
 /// The topology in a file, without warnings about its other contents.
@@ -201,7 +199,7 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -
 /// # Errors
 /// The file cannot be read, is a device or pipe, or is too long.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
-    read(path).map_err(|error| CliError::at(path, error))
+    read(path).at(path)
 }
 
 /// The document in a file of the kind that `is` recognises, else `None`. `-` is `None` too: stdin
@@ -222,6 +220,17 @@ pub fn if_in_file<T, E: Into<Box<dyn Error>>>(
     is(&bytes).then(|| parsed(path, &bytes, parse)).transpose()
 }
 
+/// The document in a file; `-` is stdin.
+///
+/// # Errors
+/// The file cannot be read or understood.
+pub fn document<T, E: Into<Box<dyn Error>>>(
+    path: &Path,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, CliError> {
+    parsed(path, &bytes(path)?, parse)
+}
+
 /// Parses the document in the bytes of a file.
 ///
 /// # Errors
@@ -235,7 +244,7 @@ pub fn parsed<T, E: Into<Box<dyn Error>>>(
         let place = Position::of(bytes, error.valid_up_to());
         CliError::at(path, format!("{place}: this is not UTF-8 text"))
     })?;
-    parse(text).map_err(|error| CliError::at(path, error))
+    parse(text).at(path)
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

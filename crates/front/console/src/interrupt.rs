@@ -20,9 +20,8 @@ impl StopFlag {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // The order matters: the second signal finds the flag set and takes the default action.
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-                .map_err(CliError::work)?;
-            signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(CliError::work)?;
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
         }
         Ok(StopFlag(stop))
     }

@@ -1,6 +1,6 @@
 //! Generates manual pages.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliError};
 use crate::guide::{self, GuideEntry, Guides, VerbGuide};
 use crate::output::{self, Destination};
 use clap::Command;
@@ -23,11 +23,11 @@ pub struct ManualPage {
 /// # Errors
 /// The folder or a file in it cannot be written.
 pub fn write(command: Command, guides: Guides, folder: Option<&Path>) -> Result<(), CliError> {
-    let pages = pages(command, guides).map_err(CliError::work)?;
+    let pages = pages(command, guides)?;
     let Some(folder) = folder else {
         return pages.first().map_or(Ok(()), |main| output::print_exact(&main.text));
     };
-    std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
+    std::fs::create_dir_all(folder).work_at(folder)?;
     // As for any output, a link of another user is not followed.
     pages.iter().try_for_each(|page| Destination::new(&folder.join(&page.file))?.write(&page.text))
 }

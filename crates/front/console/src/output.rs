@@ -1,6 +1,6 @@
 //! Writes results to stdout or to a file, which is either complete or absent.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliError};
 use crate::printable::printable;
 use crate::{running, stdio, view};
 pub use seatmap_data::document::visible;
@@ -194,7 +194,7 @@ impl Destination {
         if path == Path::new("-") {
             return Ok(Destination::Stdout);
         }
-        Self::at(path).map_err(|error| CliError::at(path, error))
+        Self::at(path).at(path)
     }
 
     fn at(path: &Path) -> io::Result<Self> {
@@ -257,11 +257,9 @@ impl Destination {
             Destination::Stream(path) => {
                 let written =
                     whole_file::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
-                written.map_err(|error| CliError::work_at(path, error))
+                written.work_at(path)
             }
-            Destination::File(path) => {
-                replace(path, text.as_bytes()).map_err(|error| CliError::work_at(path, error))
-            }
+            Destination::File(path) => replace(path, text.as_bytes()).work_at(path),
         }
     }
 

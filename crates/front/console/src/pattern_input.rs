@@ -1,6 +1,6 @@
 //! Finds the pattern that a generator or a file denotes.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliError};
 use crate::{input, output};
 use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::import as machine_import;
@@ -82,7 +82,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
     let path = Path::new(typed);
     let loads = if typed == "-" || path.exists() {
         let text = text_of(path, "the file is not text, so it is not a list of loads")?;
-        loads::read(&text).map_err(|error| CliError::at(path, error))?
+        loads::read(&text).at(path)?
     } else {
         loads::read(typed)
             .map_err(|error| CliError::input(format!("--load {typed}: {}", error.problem)))?
@@ -106,7 +106,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
 /// The file cannot be read or is not an instance.
 pub fn instance(path: &Path) -> Result<Instance, CliError> {
     let text = text_of(path, "the file is not text, so it is not a QAPLIB instance")?;
-    Instance::read(&text).map_err(|error| CliError::at(path, error))
+    Instance::read(&text).at(path)
 }
 
 fn text_of(path: &Path, problem: &'static str) -> Result<String, CliError> {

@@ -8,12 +8,9 @@ pub use args::{Bench, BetterReadings, RandomOrders, SESSION};
 
 use crate::{myself, verbs};
 use args::BenchOverTime;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::Destination;
-use seatmap_console::outputs::Outputs;
-use seatmap_console::{here, input, output, program};
+use seatmap_console::{
+    Bar, CliError, Destination, Outputs, StopFlag, here, input, output, program,
+};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{bench, under_way};
 use seatmap_trial::tune::bench::{OwnCells, RoomRequest, named, told_apart};
@@ -131,5 +128,5 @@ fn room(typed: &Bench) -> RoomRequest {
 }
 
 fn earlier(path: &Path, typed: &Bench) -> Result<BenchResults, CliError> {
-    input::parsed(path, &input::bytes(path)?, |text| BenchResults::baseline(text, &typed.metric))
+    input::document(path, |text| BenchResults::baseline(text, &typed.metric))
 }

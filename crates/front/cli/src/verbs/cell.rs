@@ -7,10 +7,8 @@ use seatmap_cell::{
     CellHost, CellList, CellRecord, CellRequest, CellVerdict, CpuChoice, GuardedHost, Name,
     NameError,
 };
-use seatmap_console::error::CliError;
 use seatmap_console::new_cell::{NewCell, lease_s};
-use seatmap_console::output::{self, Destination};
-use seatmap_console::{input, pattern_input, plan_input, stdio};
+use seatmap_console::{CliError, Destination, input, output, pattern_input, plan_input, stdio};
 use seatmap_health::noise::{NoiseListener, ProgramNoise, measure_briefly};
 use seatmap_launch::{Executable, Report, SeatSource, SeatingError, SeatingRequest, run_in_cell};
 use seatmap_os::{CpuList, CpuSet};

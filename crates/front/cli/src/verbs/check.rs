@@ -1,13 +1,11 @@
 //! `seatmap check`.
 
 use clap::{ArgGroup, Args};
-use seatmap_console::error::{CliError, with_causes};
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::outputs::Outputs;
-use seatmap_console::time::time_within;
-use seatmap_console::view;
-use seatmap_console::{baseline_input, here, input, plan_input};
+use seatmap_console::error::with_causes;
+use seatmap_console::{
+    CliError, Destination, Outputs, StopFlag, baseline_input, here, input, output, plan_input,
+    time_within, view,
+};
 use seatmap_machines::host::topology;
 use seatmap_os::Root;
 use seatmap_report::terminal::Colour;

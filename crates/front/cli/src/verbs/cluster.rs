@@ -7,11 +7,9 @@ use seatmap_cluster::node_profile::measured_by;
 use seatmap_cluster::{
     Cluster as Measured, ClusterOptions, ClusterProgress, NodeConfiguration, Rank, judge, mpi,
 };
-use seatmap_console::bar::Bars;
-use seatmap_console::error::{CliError, with_causes};
-use seatmap_console::output::{self, Destination};
+use seatmap_console::error::with_causes;
 use seatmap_console::values::duration;
-use seatmap_console::{here, input, meet};
+use seatmap_console::{Bars, CliError, Destination, here, input, meet, output};
 use seatmap_data::machine::Profile;
 use seatmap_report::{cluster, counted};
 use std::path::{Path, PathBuf};
@@ -111,7 +109,7 @@ pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
 }
 
 fn cluster_in(path: &Path) -> Result<Measured, CliError> {
-    input::parsed(path, &input::bytes(path)?, Measured::from_json)
+    input::document(path, Measured::from_json)
 }
 
 /// Exit code 1 if something could not be measured.

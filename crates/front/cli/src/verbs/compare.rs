@@ -1,9 +1,7 @@
 //! `seatmap compare`.
 
 use clap::Args;
-use seatmap_console::error::CliError;
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::{input, view};
+use seatmap_console::{CliError, ResultForms, input, view};
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 

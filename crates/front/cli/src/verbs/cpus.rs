@@ -2,9 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use seatmap_console::error::CliError;
-use seatmap_console::outputs::Outputs;
-use seatmap_console::{input, output};
+use seatmap_console::{CliError, Outputs, input, output};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::NamedCpus;
 use seatmap_launch::notation::{self, FORMATS};
@@ -53,7 +51,7 @@ pub fn run(typed: &CpusArgs) -> Result<(), CliError> {
         }
         words => words.clone(),
     };
-    let limits = machine.is_host().then(CpuCount::of_self).transpose().map_err(CliError::work)?;
+    let limits = machine.is_host().then(CpuCount::of_self).transpose()?;
     let named = NamedCpus::of(&machine.name, words.as_deref(), &computer, limits)
         .map_err(CliError::input)?;
     if let Some(write) = typed.notation.as_deref().and_then(notation::writer) {

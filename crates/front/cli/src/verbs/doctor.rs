@@ -1,11 +1,9 @@
 //! `seatmap doctor`.
 
 use clap::Args;
-use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
-use seatmap_console::outputs::ResultForms;
 use seatmap_console::values::own_cpus;
-use seatmap_console::view;
+use seatmap_console::{CliError, ResultForms, view};
 use seatmap_health::doctor::DoctorReport;
 use seatmap_os::CpuList;
 use seatmap_report::doctor;

@@ -2,9 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use seatmap_cluster::{Cluster, table, topology};
-use seatmap_console::error::CliError;
-use seatmap_console::output::Destination;
-use seatmap_console::{input, plan_input};
+use seatmap_console::{AtPath, CliError, Destination, input, plan_input};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::export::{csv, hwloc_xml};
 use seatmap_data::plan::export;
@@ -156,7 +154,7 @@ fn written<T, E: Into<Box<dyn Error>>>(
     format: ExportFormat,
 ) -> Result<String, CliError> {
     let write = writer(name, kind, formats, format)?;
-    write(document).map_err(|error| CliError::at(Path::new(name), error))
+    write(document).at(Path::new(name))
 }
 
 fn writer<T, E>(

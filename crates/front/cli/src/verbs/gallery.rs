@@ -1,7 +1,6 @@
 //! The gallery for several verbs.
 
-use seatmap_console::error::CliError;
-use seatmap_console::{input, output};
+use seatmap_console::{CliError, input, output};
 use seatmap_machines::catalog::{Machine, MachineList};
 use seatmap_measure::gallery::Gallery;
 use seatmap_measure::gallery::collection::files_in;

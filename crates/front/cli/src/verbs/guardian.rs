@@ -4,7 +4,7 @@ use crate::myself;
 use clap::Subcommand;
 use seatmap_cell::guardian::serve;
 use seatmap_cell::{CellHost, Name};
-use seatmap_console::error::CliError;
+use seatmap_console::CliError;
 use seatmap_os::Root;
 use seatmap_services::apply::ServicesHost;
 use seatmap_trial::live::guard;
@@ -38,7 +38,7 @@ pub fn run(typed: &GuardianVerb) -> Result<(), CliError> {
         GuardianVerb::Services { name } => {
             Ok(serve(&ServicesHost::here(myself::services_guardian())?, name)?)
         }
-        GuardianVerb::Masks => guard::serve().map_err(CliError::work),
-        GuardianVerb::Switches => varied::serve(&Root::new("/")).map_err(CliError::work),
+        GuardianVerb::Masks => Ok(guard::serve()?),
+        GuardianVerb::Switches => Ok(varied::serve(&Root::new("/"))?),
     }
 }

@@ -1,9 +1,7 @@
 //! `seatmap import`.
 
 use clap::Args;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::{here, input};
+use seatmap_console::{CliError, Destination, here, input, output};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::import::ImportOptions;
 use seatmap_os::CpuList;

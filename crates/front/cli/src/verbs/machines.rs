@@ -2,8 +2,7 @@
 
 use super::gallery;
 use clap::Args;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::{AtPath, CliError, Destination, output};
 use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::SharedProfile;
 use seatmap_data::statistics::words::counted;
@@ -58,7 +57,7 @@ fn site(typed: &Machines, folder: &Path) -> Result<(), CliError> {
             ));
         }
     }
-    std::fs::create_dir_all(folder).map_err(|error| CliError::at(folder, error))?;
+    std::fs::create_dir_all(folder).at(folder)?;
     let files = gallery_report::site(&gallery);
     for file in files.iter().rev() {
         Destination::new(&folder.join(&file.name))?.write_silently(&file.text)?;

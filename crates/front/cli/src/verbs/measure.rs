@@ -2,14 +2,11 @@
 
 use crate::progress::Display;
 use clap::Args;
-use seatmap_console::bar::Bars;
-use seatmap_console::error::{CliError, with_causes};
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::outputs::ResultForms;
+use seatmap_console::error::with_causes;
 use seatmap_console::values::{MachineCpus, machine_cpus};
-use seatmap_console::view;
-use seatmap_console::{here, input};
+use seatmap_console::{
+    Bars, CliError, Destination, ResultForms, StopFlag, here, input, output, view,
+};
 use seatmap_data::machine::{Profile, SharedProfile};
 use seatmap_machines::catalog::{Capability, Machine, MachineKind};
 use seatmap_measure::measurement::{MeasureNews, Measurement, MeasurementRequest};

@@ -1,10 +1,8 @@
 //! `seatmap model`.
 
 use clap::{Args, Subcommand};
-use seatmap_console::error::CliError;
-use seatmap_console::input;
-use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
+use seatmap_console::{CliError, Destination, input, output};
 use seatmap_measure::twin::{self, Needs};
 use std::path::PathBuf;
 

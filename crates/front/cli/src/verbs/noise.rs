@@ -1,14 +1,11 @@
 //! `seatmap noise`.
 
 use clap::Args;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::{CliError, with_causes};
+use seatmap_console::error::with_causes;
 use seatmap_console::here::host_name;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::{self, Destination, OfMachine};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_in;
+use seatmap_console::output::OfMachine;
 use seatmap_console::values::own_cpus;
+use seatmap_console::{Bar, CliError, Destination, ResultForms, StopFlag, output, time_in};
 use seatmap_health::noise::{NoiseOptions, NoiseReport};
 use seatmap_launch::share::SoleWork;
 use seatmap_os::CpuList;
@@ -77,8 +74,7 @@ fn cpus(typed: &NoiseArgs) -> Result<Vec<u32>, CliError> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());
     }
-    let (open, closed) =
-        seatmap_health::noise::reachable(&Cpus::read().map_err(CliError::work)?.online);
+    let (open, closed) = seatmap_health::noise::reachable(&Cpus::read()?.online);
     output::tell_each(closed.iter().map(|error| format!("left out: {}", with_causes(error))));
     Ok(open)
 }

@@ -1,10 +1,7 @@
 //! `seatmap pattern`.
 
 use clap::{Args, Subcommand};
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::{pattern_input, view};
+use seatmap_console::{CliError, Destination, ResultForms, choice, output, pattern_input, view};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::pattern::generate::GENERATORS;
 use seatmap_data::pattern::qaplib::Which;

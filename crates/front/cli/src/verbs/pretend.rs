@@ -3,10 +3,8 @@
 mod zoo;
 
 use clap::Args;
-use seatmap_console::error::CliError;
-use seatmap_console::outputs::Outputs;
 use seatmap_console::values::{MachineCpus, cpus, machine_cpus};
-use seatmap_console::{input, output, plan_input};
+use seatmap_console::{CliError, Outputs, input, output, plan_input};
 use seatmap_launch::Ending;
 use seatmap_os::CpuList;
 use seatmap_pretend::{ContainerGroup, PretendRequest, PretendedMachine, PretendedRun};

@@ -3,10 +3,8 @@
 use super::{cluster, place, services};
 use clap::Args;
 use seatmap_cluster::Cluster;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination, visible};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::{here, input, view};
+use seatmap_console::output::visible;
+use seatmap_console::{CliError, Destination, ResultForms, choice, here, input, output, view};
 use seatmap_data::document::{is_kind, shell_escaped};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_data::plan::Plan;

@@ -6,10 +6,7 @@ mod screen;
 
 use clap::{ArgGroup, Args};
 use recorder::Recorder;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::time::time_in;
-use seatmap_console::{output, plan_input, view};
+use seatmap_console::{CliError, StopFlag, output, plan_input, time_in, view};
 use seatmap_machines::host::{remembered, topology};
 use seatmap_observe::wakes::WakeCounter;
 use seatmap_report::terminal::top::{Scene, SeatGroups, TopView, plain, rows};

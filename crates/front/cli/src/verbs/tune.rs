@@ -7,14 +7,11 @@ use super::place::{ObjectiveChoice, OnCluster};
 use clap::Args;
 use meant::ModelPart;
 use seatmap_cluster::spread::SpreadError;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output;
-use seatmap_console::outputs::{Outputs, ResultForms};
-use seatmap_console::over_ranks::{self, LaunchedRank, MeetingPlace};
-use seatmap_console::time::time_in;
+use seatmap_console::over_ranks::{LaunchedRank, MeetingPlace};
 use seatmap_console::values::own_cpus;
+use seatmap_console::{
+    Bar, CliError, Outputs, ResultForms, StopFlag, choice, output, over_ranks, time_in,
+};
 use seatmap_measure::appraise::rehearsal::ROUNDS;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;

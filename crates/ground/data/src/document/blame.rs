@@ -10,3 +10,9 @@ pub trait Blame: Error + 'static {
         true
     }
 }
+
+impl Blame for std::io::Error {
+    fn is_input(&self) -> bool {
+        false
+    }
+}

@@ -1,9 +1,8 @@
 //! The options of `seatmap bench`.
 
 use clap::{Args, Subcommand};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_in;
 use seatmap_console::values::{WordedCpus, worded_cpus};
+use seatmap_console::{ResultForms, time_in};
 use seatmap_data::document::shell_word;
 use seatmap_launch::Executable;
 use seatmap_trial::tune::{Better, Metric};

@@ -1,8 +1,7 @@
 //! The output of `seatmap observe`: a table or a document, and the files of patterns.
 
 use super::ObserveArgs;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::{AtPath, CliError, Destination, output};
 use seatmap_data::statistics::words::counted;
 use seatmap_observe::{Observation, Sighting};
 use seatmap_report::Page;
@@ -24,7 +23,7 @@ impl ObserveOutputs {
         let pattern = output::file(typed.output.as_deref(), typed.json)?;
         // A folder that cannot be created would cost the whole observation.
         if let Some(folder) = &typed.phases {
-            std::fs::create_dir_all(folder).map_err(|error| CliError::at(folder, error))?;
+            std::fs::create_dir_all(folder).at(folder)?;
         }
         let program = typed.command.first().map(Path::new).and_then(Path::file_name);
         let program = program.map(|name| name.to_string_lossy().into_owned());
@@ -95,7 +94,7 @@ fn phase_file(folder: &Path, number: usize) -> PathBuf {
 fn remove_phases(folder: &Path, first: usize) -> Result<(), CliError> {
     let files = (first..).map(|number| phase_file(folder, number));
     for path in files.take_while(|path| path.is_file()) {
-        std::fs::remove_file(&path).map_err(|error| CliError::work_at(&path, error))?;
+        std::fs::remove_file(&path).work_at(&path)?;
     }
     Ok(())
 }

@@ -2,9 +2,8 @@
 
 use super::on_cluster::OnCluster;
 use clap::{Args, ValueEnum};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_within;
 use seatmap_console::values::{LevelChoice, MachineCpus, machine_cpus};
+use seatmap_console::{ResultForms, choice, time_within};
 use seatmap_data::machine::CoreKind;
 use seatmap_data::plan::Objective;
 use seatmap_measure::appraise::BeforePlan;

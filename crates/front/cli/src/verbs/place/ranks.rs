@@ -4,10 +4,8 @@ use super::{OnCluster, PlaceArgs};
 use seatmap_cluster::Cluster;
 use seatmap_cluster::ranks::message_bytes;
 use seatmap_cluster::ranks_here::{OwnSeatError, own_cpus as own_cpus_of};
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
-use seatmap_console::{here, pattern_input};
+use seatmap_console::{AtPath, CliError, Destination, here, output, pattern_input};
 use seatmap_data::pattern::Pattern;
 use seatmap_os::CpuSet;
 use seatmap_place::ranks::{ClusterNodes, RankPlan, RankRequest};
@@ -65,7 +63,7 @@ pub fn nodes(
     pattern: &Pattern,
 ) -> Result<ClusterNodes, CliError> {
     let bytes = wishes.message.map_or_else(|| message_bytes(pattern), f64::from);
-    cluster.places(bytes).map_err(|error| CliError::at(Path::new(name), error))
+    cluster.places(bytes).at(Path::new(name))
 }
 
 pub fn show(plan: &RankPlan, json: bool) -> Result<(), CliError> {

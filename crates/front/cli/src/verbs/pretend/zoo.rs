@@ -3,13 +3,8 @@
 use super::Pretend;
 use crate::myself;
 use clap::Args;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::input;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output;
-use seatmap_console::outputs::Outputs;
 use seatmap_console::values::duration;
+use seatmap_console::{Bar, CliError, Outputs, StopFlag, input, output};
 use seatmap_data::machine::Topology;
 use seatmap_launch::Ending;
 use seatmap_launch::count::CpuCount;
@@ -96,7 +91,7 @@ fn request(typed: &Pretend, machines: &str) -> Result<ZooRequest, CliError> {
     refuse_if!(command.is_empty(), "no program to run in the zoo; put it after --");
     let jobs = match zoo.jobs {
         Some(jobs) => jobs.into(),
-        None => CpuCount::of_self().map_err(CliError::work)?.threads(),
+        None => CpuCount::of_self()?.threads(),
     };
     Ok(ZooRequest {
         machines: opened(machines)?,

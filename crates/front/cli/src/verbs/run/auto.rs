@@ -2,10 +2,7 @@
 
 use super::{RunArgs, check_sole, command_to_watch, page};
 use crate::myself;
-use seatmap_console::bar::Bars;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::{here, input, output};
+use seatmap_console::{AtPath, Bars, CliError, StopFlag, here, input, output};
 use seatmap_data::statistics::words::lasting;
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Ending, attach};
@@ -79,11 +76,7 @@ fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
         // Instances on a node would compete for CPUs.
         check_sole(SoleWork::Auto)?;
     }
-    let log = typed
-        .live
-        .log
-        .as_deref()
-        .map(|path| LogFile::create(path).map_err(|error| CliError::at(path, error)));
+    let log = typed.live.log.as_deref().map(|path| LogFile::create(path).at(path));
     Ok(AutoRequest {
         subject: subject(typed)?,
         program: page::named(typed),
@@ -113,8 +106,8 @@ fn subject(typed: &RunArgs) -> Result<Subject, CliError> {
 }
 
 fn replay(path: &Path) -> Result<(), CliError> {
-    let log = input::parsed(path, &input::bytes(path)?, Log::read)?;
-    log.replay().map_err(|error| CliError::work_at(path, error))?;
+    let log = input::document(path, Log::read)?;
+    log.replay().work_at(path)?;
     log.lines.iter().try_for_each(|line| output::print(&sentence(line)))?;
     let cut = if log.is_cut_off { " The last line of the file is incomplete." } else { "" };
     output::print(&format!(

@@ -2,8 +2,7 @@
 
 use super::{Huge, RunArgs, page};
 use crate::verbs::place;
-use seatmap_console::error::CliError;
-use seatmap_console::{input, plan_input, stdio};
+use seatmap_console::{CliError, input, plan_input, stdio};
 use seatmap_launch::{
     AttachRequest, CpuFit, Executable, GrantedSeats, LaunchOptions, MemoryWish, PageMove,
     RunRequest, SeatSource, SeatingRequest,

@@ -1,9 +1,8 @@
 //! The messages, the table and the files of `seatmap run`.
 
 use super::RunArgs;
-use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::{CliError, Destination, output};
 use seatmap_launch::neighbours::SeatNeighbours;
 use seatmap_launch::{
     AttachOutcome, CpuFit, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator,

@@ -1,9 +1,7 @@
 //! Converts command lines into requests, or usage errors.
 
 use super::{PlanStanding, ServicesImport, ServicesPlanArgs};
-use seatmap_console::error::CliError;
-use seatmap_console::output::Destination;
-use seatmap_console::{here, input, output};
+use seatmap_console::{AtPath, CliError, Destination, here, input, output};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_launch::sets::ComputerCpus;
@@ -31,7 +29,7 @@ fn services(path: &Path) -> Result<ServicesFile, CliError> {
             "this file does not exist; 'seatmap services init' creates it",
         ));
     }
-    input::parsed(path, &input::bytes(path)?, ServicesFile::from_toml)
+    input::document(path, ServicesFile::from_toml)
 }
 
 pub fn known(path: &Path) -> Result<Option<ServicesFile>, CliError> {
@@ -80,15 +78,13 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
     for source in &typed.sources {
         let mut paths = vec![source.clone()];
         if source.is_dir() {
-            let found = gather::files_of(source).map_err(|error| CliError::at(source, error))?;
+            let found = gather::files_of(source).at(source)?;
             paths = found.0;
             let errors = found.1.iter();
             unopened.extend(errors.map(|(folder, error)| unread(folder, &error.to_string())));
         }
         for path in paths {
-            let text = input::bytes(&path).and_then(|bytes| {
-                gather::text_of(&bytes).map_err(|error| CliError::at(&path, error))
-            });
+            let text = input::bytes(&path).and_then(|bytes| gather::text_of(&bytes).at(&path));
             let is_from_folder = path != *source;
             match text {
                 Ok(text) => files.push((path.to_string_lossy().into(), text, is_from_folder)),
@@ -133,7 +129,7 @@ pub fn add_imported(
 fn append(path: &Path, is_there: bool, text: &str) -> Result<String, CliError> {
     let before = if is_there { input::bytes(path)? } else { Vec::new() };
     let whole = [&before[..], text.as_bytes()].concat();
-    whole_file::replace(path, &whole).map_err(|error| CliError::work_at(path, error))?;
+    whole_file::replace(path, &whole).work_at(path)?;
     Ok(seatmap_report::counted(text.matches("[[service]]").count(), "service"))
 }
 
@@ -150,7 +146,7 @@ pub fn glance(path: &Path) -> Result<RecordRequest, CliError> {
 
 /// A saved record, with the limits of another file of services.
 pub fn record(path: &Path, file: Option<&Path>) -> Result<ServicesRecord, CliError> {
-    let record = input::parsed(path, &input::bytes(path)?, ServicesRecord::from_json)?;
+    let record = input::document(path, ServicesRecord::from_json)?;
     match file {
         Some(file) => Ok(record.with_limits(&services(file)?)?),
         None => Ok(record),
@@ -204,7 +200,7 @@ pub fn seating(plan: ServicesPlan, standing: &PlanStanding) -> ApplyRequest {
 }
 
 pub fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
-    input::parsed(path, &input::bytes(path)?, ServicesPlan::from_json)
+    input::document(path, ServicesPlan::from_json)
 }
 
 /// Only this user may be able to write the file, because metrics are shell commands.

@@ -1,7 +1,6 @@
 //! Writes a recording line by line, so that it can be replayed even if this program is killed.
 
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::{AtPath, CliError, Destination, output};
 use seatmap_os::whole_file;
 use seatmap_watch::WatchedPrograms;
 use seatmap_watch::live::SeatingFrame;
@@ -72,18 +71,14 @@ impl Recorder {
         let lines = watched.recorded(frame, &mut self.transcript);
         match &mut self.file {
             None => output::print_exact(&lines),
-            Some((path, file)) => {
-                file.write_all(lines.as_bytes()).map_err(|error| CliError::work_at(path, error))
-            }
+            Some((path, file)) => file.write_all(lines.as_bytes()).work_at(path),
         }
     }
 
     pub fn end(self) -> Result<(), CliError> {
         match self.file {
             // Some file systems report a full disk only now.
-            Some((path, file)) if path.is_file() => {
-                file.sync_data().map_err(|error| CliError::work_at(&path, error))
-            }
+            Some((path, file)) if path.is_file() => file.sync_data().work_at(&path),
             _ => Ok(()),
         }
     }

@@ -6,10 +6,7 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::Destination;
-use seatmap_console::view;
+use seatmap_console::{CliError, Destination, StopFlag, view};
 use seatmap_data::document::shell_escaped;
 use seatmap_data::document::visible;
 use seatmap_os::terminal;
@@ -41,7 +38,7 @@ pub fn run(
     let signals = Signals::listen()?;
     let recorder = record.map(Recorder::begin).transpose()?;
     let has_colour = view::colour(&std::io::stdout()) != Colour::None;
-    let mut terminal = ratatui::try_init().map_err(CliError::work)?;
+    let mut terminal = ratatui::try_init()?;
     let view =
         TopView { interval: typed.interval, cpus: groups.cpus().collect(), ..TopView::default() };
     let view = TopView { shows_wakes: typed.wakes, ..view };
@@ -74,7 +71,7 @@ impl Signals {
 
 fn flag_of(signal: i32) -> Result<Arc<AtomicBool>, CliError> {
     let flag = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(CliError::work)?;
+    signal_hook::flag::register(signal, Arc::clone(&flag))?;
     Ok(flag)
 }
 
@@ -121,7 +118,7 @@ impl Screen {
             if self.signals.interrupt.is_raised() || !terminal::wait(Duration::ZERO) {
                 return Ok(None);
             }
-            let has_event = event::poll(Duration::ZERO).map_err(CliError::work)?;
+            let has_event = event::poll(Duration::ZERO)?;
             if self.signals.stop.swap(false, Ordering::Relaxed) {
                 self.suspend(terminal)?;
                 return Ok(Some(true));
@@ -132,7 +129,7 @@ impl Screen {
                 return Ok(Some(true));
             }
             if has_event {
-                return self.take(event::read().map_err(CliError::work)?, terminal);
+                return self.take(event::read()?, terminal);
             }
             if left.is_zero() {
                 return Ok(Some(false));
@@ -225,7 +222,7 @@ impl Screen {
     }
 
     fn draw(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
-        let size = terminal.size().map_err(CliError::work)?;
+        let size = terminal.size()?;
         self.view.lines = table_lines(&self.groups, Rect::new(0, 0, size.width, size.height));
         self.rows = rows(&self.frame, &self.judgement, &self.view);
         self.view.settle(&self.rows);
@@ -245,19 +242,20 @@ impl Screen {
                 shown.buffer_mut().content.iter_mut().for_each(|cell| cell.fg = Color::Reset);
             }
         });
-        drawn.map(|_| ()).map_err(CliError::work)
+        drawn?;
+        Ok(())
     }
 
     /// Restores the terminal and stops the process until the shell continues it.
     fn suspend(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
         ratatui::restore();
-        signal_hook::low_level::raise(SIGSTOP).map_err(CliError::work)?;
+        signal_hook::low_level::raise(SIGSTOP)?;
         self.resume(terminal)
     }
 
     fn resume(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
         self.signals.go_on.store(false, Ordering::Relaxed);
-        *terminal = ratatui::try_init().map_err(CliError::work)?;
-        terminal.clear().map_err(CliError::work)
+        *terminal = ratatui::try_init()?;
+        Ok(terminal.clear()?)
     }
 }

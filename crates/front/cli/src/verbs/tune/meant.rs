@@ -4,10 +4,8 @@ use super::{RanksOfRace, Tune};
 use crate::verbs::place;
 use crate::{myself, verbs};
 use seatmap_cluster::Cluster;
-use seatmap_console::error::CliError;
-use seatmap_console::output::Destination;
 use seatmap_console::over_ranks::LaunchedRank;
-use seatmap_console::{here, input, pattern_input};
+use seatmap_console::{CliError, Destination, here, input, pattern_input};
 use seatmap_data::document::content_hash;
 use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_data::pattern::Pattern;
@@ -157,7 +155,7 @@ fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
             place::nodes(&name, &cluster, &wishes, pattern).map_err(|error| error.text().into())
         }),
         hosts: typed.hosts.into(),
-        program: myself::path().map_err(CliError::work)?,
+        program: myself::path()?,
     })
 }
 
