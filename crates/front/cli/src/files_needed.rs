@@ -3,10 +3,10 @@
 
 use crate::verbs::SeatmapCommand;
 use crate::verbs::cluster::{ClusterArgs, ClusterCommand};
-use seatmap_console::{CliError, output};
+use seatmap_console::{CliError, CliResult, output};
 use seatmap_os::{Root, proc_mount};
 
-pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
+pub fn check(command: &SeatmapCommand) -> CliResult {
     let root = Root::new("/");
     let checked = match command {
         // A recording contains everything.

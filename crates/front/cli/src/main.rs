@@ -14,11 +14,9 @@ mod progress;
 mod schema_tests;
 mod verbs;
 
-use seatmap_console::error::CliError;
 use seatmap_console::guide::Guides;
-use seatmap_console::program;
 use seatmap_console::running::CliProgram;
-use seatmap_console::view;
+use seatmap_console::{CliResult, program, view};
 use seatmap_os::scratch;
 use std::process::ExitCode;
 use verbs::SeatmapArgs;
@@ -60,7 +58,7 @@ fn main() -> ExitCode {
     program::main(PROGRAM, run)
 }
 
-fn run(typed: SeatmapArgs) -> Result<(), CliError> {
+fn run(typed: SeatmapArgs) -> CliResult {
     if typed.wide {
         view::stay_wide();
     }

@@ -55,11 +55,11 @@ pub mod tune;
 
 use crate::GUIDES;
 use clap::{CommandFactory, Parser, Subcommand};
-use seatmap_console::CliError;
 use seatmap_console::guide::with_guides;
 use seatmap_console::running::CliProgram;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::view::ColourChoice;
+use seatmap_console::CliResult;
 
 /// The verbs: first the five that most people need, then the others by purpose.
 const GROUPS: [(&str, &str); 4] = [
@@ -177,7 +177,7 @@ macro_rules! verbs {
 
         impl SeatmapCommand {
             /// Does the work of a verb.
-            pub fn run(self, program: &CliProgram) -> Result<(), CliError> {
+            pub fn run(self, program: &CliProgram) -> CliResult {
                 match self {
                     $(Self::$verb(typed) => $module::run(&typed),)*
                     Self::Shell(verb) => verb.run(program),

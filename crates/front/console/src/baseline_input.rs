@@ -1,6 +1,6 @@
 //! Reads the good states of units from files and folders.
 
-use crate::error::{AtPath, CliError};
+use crate::error::{AtPath, CliError, CliResult};
 use crate::input;
 use seatmap_watch::UnitBaselines;
 use std::io;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// A file cannot be read or is not a seating, a folder has none, or two have the same unit.
-pub fn baselines(named: &[PathBuf]) -> Result<Option<UnitBaselines>, CliError> {
+pub fn baselines(named: &[PathBuf]) -> CliResult<Option<UnitBaselines>> {
     let mut baselines = UnitBaselines::default();
     for path in named {
         for file in files(path)? {
@@ -21,7 +21,7 @@ pub fn baselines(named: &[PathBuf]) -> Result<Option<UnitBaselines>, CliError> {
 }
 
 /// The file itself, or a folder's `.json` files, by name.
-fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
+fn files(path: &Path) -> CliResult<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

@@ -56,7 +56,7 @@ pub mod view;
 pub mod waiting;
 
 pub use bar::{Bar, Bars};
-pub use error::{AtPath, CliError};
+pub use error::{AtPath, CliError, CliResult};
 pub use interrupt::StopFlag;
 pub use output::Destination;
 pub use outputs::{Outputs, ResultForms};

@@ -1,6 +1,6 @@
 //! Generates manual pages.
 
-use crate::error::{AtPath, CliError};
+use crate::error::{AtPath, CliResult};
 use crate::guide::{self, GuideEntry, Guides, VerbGuide};
 use crate::output::{self, Destination};
 use clap::Command;
@@ -22,7 +22,7 @@ pub struct ManualPage {
 ///
 /// # Errors
 /// The folder or a file in it cannot be written.
-pub fn write(command: Command, guides: Guides, folder: Option<&Path>) -> Result<(), CliError> {
+pub fn write(command: Command, guides: Guides, folder: Option<&Path>) -> CliResult {
     let pages = pages(command, guides)?;
     let Some(folder) = folder else {
         return pages.first().map_or(Ok(()), |main| output::print_exact(&main.text));

@@ -1,7 +1,7 @@
 //! The command-line arguments of a new cell.
 
 use crate::choice;
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use crate::time::time;
 use crate::values;
 use clap::Args;
@@ -44,7 +44,7 @@ impl NewCell {
     ///
     /// # Errors
     /// Neither CPUs nor a time are given.
-    pub fn check(&self, is_chosen: bool) -> Result<(), CliError> {
+    pub fn check(&self, is_chosen: bool) -> CliResult {
         if is_chosen || self.cpus.is_some() || self.count.is_some() || self.ttl.is_some() {
             return Ok(());
         }

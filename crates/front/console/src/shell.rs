@@ -1,6 +1,6 @@
 //! The common part of all command lines: verbs for shells, and a short `-h`.
 
-use crate::error::CliError;
+use crate::error::CliResult;
 use crate::running::CliProgram;
 use crate::{completion, manual, output};
 use clap::{Command, Subcommand};
@@ -27,7 +27,7 @@ impl ShellVerb {
     ///
     /// # Errors
     /// The shell is not supported, or a file cannot be written.
-    pub fn run(&self, program: &CliProgram) -> Result<(), CliError> {
+    pub fn run(&self, program: &CliProgram) -> CliResult {
         match self {
             ShellVerb::Completions { shell } => {
                 output::print_exact(&completion::script(program, *shell)?)

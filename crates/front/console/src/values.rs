@@ -1,6 +1,6 @@
 //! Parses values of the command line: CPUs, sizes, counts, times, levels of a machine.
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use crate::input;
 use crate::time::time;
 use seatmap_data::document::with_causes;
@@ -24,7 +24,7 @@ impl MachineCpus {
     ///
     /// # Errors
     /// A word names no CPU of the machine, or its topology cannot be read.
-    pub fn on(&self, machine: &Machine) -> Result<CpuList, CliError> {
+    pub fn on(&self, machine: &Machine) -> CliResult<CpuList> {
         match self {
             MachineCpus::List(list) => Ok(list.clone()),
             MachineCpus::Words(words) => {

@@ -6,7 +6,9 @@ use clap::{ArgGroup, Args};
 use seatmap_advise::request::{AdviceDistances, LOOK, PROOF, TRIAL};
 use seatmap_advise::{AdviceProgress, AdviceRequest, Scope};
 use seatmap_cluster::node_profile::remembered_or_measured;
-use seatmap_console::{Bars, CliError, ResultForms, StopFlag, here, input, output, time_within};
+use seatmap_console::{
+    Bars, CliError, CliResult, ResultForms, StopFlag, here, input, output, time_within,
+};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_machines::host::topology;
 use seatmap_report::advise;
@@ -74,7 +76,7 @@ fn trial(text: &str) -> Result<Duration, String> {
     time_within(text, Duration::from_secs(1)..=Duration::from_secs(86_400), "1s to 1d")
 }
 
-pub fn run(typed: &Advise) -> Result<(), CliError> {
+pub fn run(typed: &Advise) -> CliResult {
     let outputs = typed.forms.outputs(None)?;
     let request = request(typed, outputs.on_stdout().is_some())?;
     let interrupt = StopFlag::listen()?;
@@ -100,7 +102,7 @@ fn tell(bars: &RefCell<Bars>, step: AdviceProgress) {
 }
 
 /// The request; `leaves_stdout` if stdout is for a document.
-fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, CliError> {
+fn request(typed: &Advise, leaves_stdout: bool) -> CliResult<AdviceRequest> {
     let elsewhere = typed.on.as_ref().map(|name| input::profile(name)).transpose()?;
     Ok(AdviceRequest {
         memory: elsewhere.clone().or_else(input::remembered_of_host),
@@ -119,7 +121,7 @@ fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, CliErro
     })
 }
 
-fn scope(typed: &Advise, leaves_stdout: bool) -> Result<Scope, CliError> {
+fn scope(typed: &Advise, leaves_stdout: bool) -> CliResult<Scope> {
     if typed.command.is_empty() {
         let named =
             ProcessChoice::named(&typed.pid, true, typed.cgroup.clone(), typed.name.clone());

@@ -8,7 +8,9 @@ use seatmap_cell::{
     NameError,
 };
 use seatmap_console::new_cell::{NewCell, lease_s};
-use seatmap_console::{CliError, Destination, input, output, pattern_input, plan_input, stdio};
+use seatmap_console::{
+    CliError, CliResult, Destination, input, output, pattern_input, plan_input, stdio,
+};
 use seatmap_health::noise::{NoiseListener, ProgramNoise, measure_briefly};
 use seatmap_launch::{Executable, Report, SeatSource, SeatingError, SeatingRequest, run_in_cell};
 use seatmap_os::{CpuList, CpuSet};
@@ -157,7 +159,7 @@ impl CellRun {
     }
 }
 
-pub fn run(typed: &CellArgs) -> Result<(), CliError> {
+pub fn run(typed: &CellArgs) -> CliResult {
     let verb = &typed.verb;
     let host = &CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;
     if !matches!(verb, CellVerb::Restore) {
@@ -197,11 +199,7 @@ pub fn run(typed: &CellArgs) -> Result<(), CliError> {
     }
 }
 
-fn create(
-    host: &CellHost,
-    request: &CellRequest,
-    is_untested: bool,
-) -> Result<CellRecord, CliError> {
+fn create(host: &CellHost, request: &CellRequest, is_untested: bool) -> CliResult<CellRecord> {
     if is_untested {
         return Ok(seatmap_cell::create(host, request, None)?);
     }
@@ -209,7 +207,7 @@ fn create(
     Ok(seatmap_cell::create(host, request, Some(&mut judge))?)
 }
 
-fn cpus(host: &CellHost, typed: &CellCreate) -> Result<CpuSet, CliError> {
+fn cpus(host: &CellHost, typed: &CellCreate) -> CliResult<CpuSet> {
     let cell = &typed.cell;
     if let Some(list) = &cell.cpus {
         return match typed.profile {
@@ -236,7 +234,7 @@ fn cpus(host: &CellHost, typed: &CellCreate) -> Result<CpuSet, CliError> {
     Ok(choice.best(cell.count.map(NonZeroUsize::get), profile.as_ref())?)
 }
 
-fn show(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), CliError> {
+fn show(record: &CellRecord, wrong: &[String], json: bool) -> CliResult {
     if json {
         output::json(record)
     } else {
@@ -245,7 +243,7 @@ fn show(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), CliErro
 }
 
 /// Shows whether a cell is as it was created. Exit code 1 if it is not.
-fn verify(host: &CellHost, typed: &CellNamed) -> Result<(), CliError> {
+fn verify(host: &CellHost, typed: &CellNamed) -> CliResult {
     let (record, faults) = &seatmap_cell::examine(host, &typed.name)?;
     output::even_unread(if typed.json {
         output::json(&CellVerdict { record, faults })
@@ -256,7 +254,7 @@ fn verify(host: &CellHost, typed: &CellNamed) -> Result<(), CliError> {
 }
 
 /// Shows the changes that could not be restored. Exit code 1 if there are any.
-fn left(left: &[seatmap_cell::undo::Left]) -> Result<(), CliError> {
+fn left(left: &[seatmap_cell::undo::Left]) -> CliResult {
     output::tell_each(left);
     match left.len() {
         0 => Ok(()),
@@ -267,7 +265,7 @@ fn left(left: &[seatmap_cell::undo::Left]) -> Result<(), CliError> {
 }
 
 /// Runs a program in a cell, with seats among its CPUs. Its exit code is this process's.
-fn run_program(host: &CellHost, typed: &CellRun) -> Result<(), CliError> {
+fn run_program(host: &CellHost, typed: &CellRun) -> CliResult {
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
     let words: Vec<_> = std::env::args_os().collect();
     let (name, command) = typed.cell_and_command(&words).map_err(CliError::input)?;

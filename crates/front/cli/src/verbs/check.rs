@@ -3,8 +3,8 @@
 use clap::{ArgGroup, Args};
 use seatmap_console::error::with_causes;
 use seatmap_console::{
-    CliError, Destination, Outputs, StopFlag, baseline_input, here, input, output, plan_input,
-    time_within, view,
+    CliError, CliResult, Destination, Outputs, StopFlag, baseline_input, here, input, output,
+    plan_input, time_within, view,
 };
 use seatmap_machines::host::topology;
 use seatmap_os::Root;
@@ -131,7 +131,7 @@ fn window(text: &str) -> Result<Duration, String> {
 }
 
 /// Checks the CPUs of running programs' threads. Exit code 1 if something is wrong.
-pub fn run(typed: &Check) -> Result<(), CliError> {
+pub fn run(typed: &Check) -> CliResult {
     let file = match &typed.metrics {
         Some(MetricsTarget::Address(address)) => return serve(typed, *address),
         Some(MetricsTarget::File(path)) => Some(&**path),
@@ -163,7 +163,7 @@ pub fn run(typed: &Check) -> Result<(), CliError> {
     Ok(check.end()?)
 }
 
-fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
+fn serve(typed: &Check, address: SocketAddr) -> CliResult {
     refuse_if!(
         typed.json || typed.output.is_some() || typed.watch.is_some(),
         "served metrics are checked at each request, and nothing else is written; leave \
@@ -177,7 +177,7 @@ fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
     server.serve(&|| interrupt.is_raised(), &mut look).map_err(CliError::work)
 }
 
-fn request(typed: &Check) -> Result<CheckRequest, CliError> {
+fn request(typed: &Check) -> CliResult<CheckRequest> {
     let topology = topology::of_group().map_err(CliError::work)?;
     Ok(CheckRequest {
         choice: choice(typed),

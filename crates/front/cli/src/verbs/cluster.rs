@@ -9,7 +9,7 @@ use seatmap_cluster::{
 };
 use seatmap_console::error::with_causes;
 use seatmap_console::values::duration;
-use seatmap_console::{Bars, CliError, Destination, here, input, meet, output};
+use seatmap_console::{Bars, CliError, CliResult, Destination, here, input, meet, output};
 use seatmap_data::machine::Profile;
 use seatmap_report::{cluster, counted};
 use std::path::{Path, PathBuf};
@@ -97,23 +97,23 @@ pub struct ClusterDoctor {
     json: bool,
 }
 
-pub fn run(typed: &ClusterArgs) -> Result<(), CliError> {
+pub fn run(typed: &ClusterArgs) -> CliResult {
     match &typed.command {
         ClusterCommand::Measure(typed) => measure(typed),
         ClusterCommand::Doctor(typed) => doctor(typed),
     }
 }
 
-pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
+pub fn show(cluster: &Measured, json: bool) -> CliResult {
     if json { output::json(cluster) } else { output::show(&cluster::page(cluster)) }
 }
 
-fn cluster_in(path: &Path) -> Result<Measured, CliError> {
+fn cluster_in(path: &Path) -> CliResult<Measured> {
     input::document(path, Measured::from_json)
 }
 
 /// Exit code 1 if something could not be measured.
-fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
+fn measure(typed: &ClusterMeasure) -> CliResult {
     let rank = meet::rank()?;
     // Only rank 0 writes.
     let output = typed.output.as_deref().filter(|_| rank.rank == 0);
@@ -149,7 +149,7 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
 }
 
 /// The part of this rank in the measurement.
-fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<ClusterOptions, CliError> {
+fn options(typed: &ClusterMeasure, rank: &Rank) -> CliResult<ClusterOptions> {
     Ok(ClusterOptions {
         meeting: meet::place(typed.meet.as_deref(), rank),
         secret: meet::secret(typed.secret_file.as_deref())?,
@@ -182,7 +182,7 @@ fn profile(timeout: Duration) -> Option<Profile> {
     }
 }
 
-fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
+fn doctor(typed: &ClusterDoctor) -> CliResult {
     let cluster = cluster_in(&typed.cluster)?;
     let diagnosis = judge::ClusterFaults::of(&cluster);
     output::even_unread(if typed.json {

@@ -1,7 +1,7 @@
 //! `seatmap compare`.
 
 use clap::Args;
-use seatmap_console::{CliError, ResultForms, input, view};
+use seatmap_console::{CliResult, ResultForms, input, view};
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 
@@ -20,7 +20,7 @@ pub struct CompareArgs {
     forms: ResultForms,
 }
 
-pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
+pub fn run(typed: &CompareArgs) -> CliResult {
     view::keep_to(typed.width);
     let outputs = typed.forms.outputs(None)?;
     let profile = |name: &str| input::measured_profile_of(&input::machine(name)?);

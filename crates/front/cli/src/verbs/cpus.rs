@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use seatmap_console::{CliError, Outputs, input, output};
+use seatmap_console::{CliError, CliResult, Outputs, input, output};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::NamedCpus;
 use seatmap_launch::notation::{self, FORMATS};
@@ -39,7 +39,7 @@ pub struct CpusArgs {
     json: bool,
 }
 
-pub fn run(typed: &CpusArgs) -> Result<(), CliError> {
+pub fn run(typed: &CpusArgs) -> CliResult {
     let outputs = Outputs::new(typed.json, None, None)?;
     let machine = input::machine(&typed.on)?;
     let computer = input::cpus_of(&machine)?;

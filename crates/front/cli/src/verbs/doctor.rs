@@ -3,7 +3,7 @@
 use clap::Args;
 use seatmap_console::here::host_name;
 use seatmap_console::values::own_cpus;
-use seatmap_console::{CliError, ResultForms, view};
+use seatmap_console::{CliResult, ResultForms, view};
 use seatmap_health::doctor::DoctorReport;
 use seatmap_os::CpuList;
 use seatmap_report::doctor;
@@ -23,7 +23,7 @@ pub struct Doctor {
     forms: ResultForms,
 }
 
-pub fn run(typed: &Doctor) -> Result<(), CliError> {
+pub fn run(typed: &Doctor) -> CliResult {
     let outputs = typed.forms.outputs(None)?;
     let cpus = typed.cpus.as_ref().map(|cpus| &cpus.0[..]);
     let found = seatmap_health::doctor::examine(cpus, typed.may_try)?;

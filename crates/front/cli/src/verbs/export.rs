@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use seatmap_cluster::{Cluster, table, topology};
-use seatmap_console::{AtPath, CliError, Destination, input, plan_input};
+use seatmap_console::{AtPath, CliError, CliResult, Destination, input, plan_input};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::export::{csv, hwloc_xml};
 use seatmap_data::plan::export;
@@ -108,12 +108,12 @@ const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
     ("json", |profile| Ok(profile.to_json())),
 ];
 
-pub fn run(typed: &Export) -> Result<(), CliError> {
+pub fn run(typed: &Export) -> CliResult {
     let destination = Destination::new(typed.output.as_deref().unwrap_or(Path::new("-")))?;
     destination.write(&text(&typed.document, typed.format)?)
 }
 
-fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
+fn text(name: &str, format: ExportFormat) -> CliResult<String> {
     let path = Path::new(name);
     // Stdin cannot be read again.
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
@@ -152,7 +152,7 @@ fn written<T, E: Into<Box<dyn Error>>>(
     document: &T,
     formats: &[(&str, Writer<T, E>)],
     format: ExportFormat,
-) -> Result<String, CliError> {
+) -> CliResult<String> {
     let write = writer(name, kind, formats, format)?;
     write(document).at(Path::new(name))
 }
@@ -162,7 +162,7 @@ fn writer<T, E>(
     kind: &str,
     formats: &[(&str, Writer<T, E>)],
     format: ExportFormat,
-) -> Result<Writer<T, E>, CliError> {
+) -> CliResult<Writer<T, E>> {
     let word = format.name();
     let known = formats.iter().find(|(known, _)| *known == word);
     known.map(|(_, write)| *write).ok_or_else(|| {

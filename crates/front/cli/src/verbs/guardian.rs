@@ -4,7 +4,7 @@ use crate::myself;
 use clap::Subcommand;
 use seatmap_cell::guardian::serve;
 use seatmap_cell::{CellHost, Name};
-use seatmap_console::CliError;
+use seatmap_console::{CliError, CliResult};
 use seatmap_os::Root;
 use seatmap_services::apply::ServicesHost;
 use seatmap_trial::live::guard;
@@ -29,7 +29,7 @@ pub enum GuardianVerb {
     Switches,
 }
 
-pub fn run(typed: &GuardianVerb) -> Result<(), CliError> {
+pub fn run(typed: &GuardianVerb) -> CliResult {
     match typed {
         GuardianVerb::Cell { name } => {
             let host = CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;

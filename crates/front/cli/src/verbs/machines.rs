@@ -2,7 +2,7 @@
 
 use super::gallery;
 use clap::Args;
-use seatmap_console::{AtPath, CliError, Destination, output};
+use seatmap_console::{AtPath, CliError, CliResult, Destination, output};
 use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::SharedProfile;
 use seatmap_data::statistics::words::counted;
@@ -29,7 +29,7 @@ pub struct Machines {
 }
 
 /// Lists the bundled machines with their capabilities and sources, or writes their gallery.
-pub fn run(typed: &Machines) -> Result<(), CliError> {
+pub fn run(typed: &Machines) -> CliResult {
     if let Some(folder) = &typed.site {
         return site(typed, folder);
     }
@@ -45,7 +45,7 @@ pub fn run(typed: &Machines) -> Result<(), CliError> {
 }
 
 /// Writes the pages, the index last: a folder with an index is complete.
-fn site(typed: &Machines, folder: &Path) -> Result<(), CliError> {
+fn site(typed: &Machines, folder: &Path) -> CliResult {
     let gallery = gallery::of(&typed.profiles)?;
     for machine in gallery.machines().iter().filter(|machine| machine.summary.is_none()) {
         let names = SharedProfile::names_in(&machine.profile);

@@ -5,7 +5,7 @@ use clap::Args;
 use seatmap_console::error::with_causes;
 use seatmap_console::values::{MachineCpus, machine_cpus};
 use seatmap_console::{
-    Bars, CliError, Destination, ResultForms, StopFlag, here, input, output, view,
+    Bars, CliError, CliResult, Destination, ResultForms, StopFlag, here, input, output, view,
 };
 use seatmap_data::machine::{Profile, SharedProfile};
 use seatmap_machines::catalog::{Capability, Machine, MachineKind};
@@ -87,7 +87,7 @@ pub struct MeasureArgs {
     forms: ResultForms,
 }
 
-pub fn run(typed: &MeasureArgs) -> Result<(), CliError> {
+pub fn run(typed: &MeasureArgs) -> CliResult {
     let outputs = MeasureOutputs::new(typed)?;
     let machine = input::machine(&typed.on)?;
     let request = request(typed, &machine)?;
@@ -120,7 +120,7 @@ pub fn run(typed: &MeasureArgs) -> Result<(), CliError> {
     measurement.forget_journal().map_err(CliError::work)
 }
 
-fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest, CliError> {
+fn request(typed: &MeasureArgs, machine: &Machine) -> CliResult<MeasurementRequest> {
     let source = source(typed, machine)?;
     let journal = source.journal(typed.output.as_deref()).unwrap_or_else(|error| {
         output::tell(&format!("the measurement will not be saved: {}", with_causes(&error)));
@@ -168,7 +168,7 @@ fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest,
     })
 }
 
-fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, CliError> {
+fn source(typed: &MeasureArgs, machine: &Machine) -> CliResult<RoundTripSource> {
     let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(machine)).transpose()?;
     let cpus = cpus.as_ref();
     let is_host = machine.is_host();
@@ -204,7 +204,7 @@ struct MeasureOutputs {
 }
 
 impl MeasureOutputs {
-    fn new(typed: &MeasureArgs) -> Result<Self, CliError> {
+    fn new(typed: &MeasureArgs) -> CliResult<Self> {
         let output = output::beside(typed.output.as_deref(), None, "-o")?;
         let is_document = typed.forms.json || output == Some(Destination::Stdout);
         let page = output::page(typed.forms.html.as_deref(), is_document)?;
@@ -222,7 +222,7 @@ impl MeasureOutputs {
         measurement: &Measurement,
         source: &RoundTripSource,
         kind: &str,
-    ) -> Result<(), CliError> {
+    ) -> CliResult {
         let profile = &measurement.profile;
         output::tell_each(&measurement.warnings);
         measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use seatmap_console::waiting::Waiting;
-use seatmap_console::{CliError, Destination, input, output};
+use seatmap_console::{CliResult, Destination, input, output};
 use seatmap_measure::twin::{self, Needs};
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ struct FitArgs {
     json: bool,
 }
 
-pub fn run(typed: &Model) -> Result<(), CliError> {
+pub fn run(typed: &Model) -> CliResult {
     let ModelAction::Fit(typed) = &typed.action;
     // A missing folder must not cost the fit.
     let destination = output::file(typed.output.as_deref(), typed.json)?;

@@ -5,7 +5,9 @@ use seatmap_console::error::with_causes;
 use seatmap_console::here::host_name;
 use seatmap_console::output::OfMachine;
 use seatmap_console::values::own_cpus;
-use seatmap_console::{Bar, CliError, Destination, ResultForms, StopFlag, output, time_in};
+use seatmap_console::{
+    Bar, CliError, CliResult, Destination, ResultForms, StopFlag, output, time_in,
+};
 use seatmap_health::noise::{NoiseOptions, NoiseReport};
 use seatmap_launch::share::SoleWork;
 use seatmap_os::CpuList;
@@ -37,7 +39,7 @@ pub struct NoiseArgs {
     forms: ResultForms,
 }
 
-pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
+pub fn run(typed: &NoiseArgs) -> CliResult {
     // Two meters on one CPU would measure each other.
     super::run::check_sole(SoleWork::Noise)?;
     let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
@@ -70,7 +72,7 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
 }
 
 /// By default all online CPUs within the cpuset, with a message about the others.
-fn cpus(typed: &NoiseArgs) -> Result<Vec<u32>, CliError> {
+fn cpus(typed: &NoiseArgs) -> CliResult<Vec<u32>> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());
     }
@@ -79,7 +81,7 @@ fn cpus(typed: &NoiseArgs) -> Result<Vec<u32>, CliError> {
     Ok(open)
 }
 
-fn measure(cpus: &[u32], typed: &NoiseArgs) -> Result<NoiseReport, CliError> {
+fn measure(cpus: &[u32], typed: &NoiseArgs) -> CliResult<NoiseReport> {
     let options =
         NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
     let interrupt = StopFlag::listen()?;

@@ -1,7 +1,7 @@
 //! `seatmap pattern`.
 
 use clap::{Args, Subcommand};
-use seatmap_console::{CliError, Destination, ResultForms, choice, output, pattern_input, view};
+use seatmap_console::{CliResult, Destination, ResultForms, choice, output, pattern_input, view};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::pattern::generate::GENERATORS;
 use seatmap_data::pattern::qaplib::Which;
@@ -70,7 +70,7 @@ choice! {
 }
 
 /// Draws, converts or lists patterns.
-pub fn run(typed: &PatternArgs) -> Result<(), CliError> {
+pub fn run(typed: &PatternArgs) -> CliResult {
     match &typed.command {
         PatternCommand::List => {
             let width = GENERATORS.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
@@ -86,13 +86,13 @@ pub fn run(typed: &PatternArgs) -> Result<(), CliError> {
     }
 }
 
-fn read(source: &PatternSource) -> Result<Pattern, CliError> {
+fn read(source: &PatternSource) -> CliResult<Pattern> {
     let mut pattern = pattern_input::pattern_of(&source.pattern, source.matrix.map(Into::into))?;
     pattern_input::give_loads(&mut pattern, source.load.as_deref())?;
     Ok(pattern)
 }
 
-fn show(typed: &PatternShow) -> Result<(), CliError> {
+fn show(typed: &PatternShow) -> CliResult {
     view::keep_to(typed.width);
     let html = typed.forms.html.as_deref();
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;

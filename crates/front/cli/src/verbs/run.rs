@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use meant::Meant;
 use page::{SeatingOutputs, Voice};
 use seatmap_console::time::time;
-use seatmap_console::{CliError, choice, living, output, time_within};
+use seatmap_console::{CliError, CliResult, choice, living, output, time_within};
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Executable, MemoryWish, ReturnsAt, asks, request};
 use seatmap_observe::SubjectCommand;
@@ -212,7 +212,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Runs a program, or attaches to a running one, and pins its threads. The program's exit code is
 /// this process's.
-pub fn run(typed: &RunArgs) -> Result<(), CliError> {
+pub fn run(typed: &RunArgs) -> CliResult {
     if typed.auto || typed.live.replay.is_some() {
         return auto::run(typed);
     }
@@ -231,7 +231,7 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
 
 /// Refuses work on all CPUs of this node if several instances of one command would do it at the
 /// same time.
-pub fn check_sole(work: SoleWork) -> Result<(), CliError> {
+pub fn check_sole(work: SoleWork) -> CliResult {
     Ok(request::check_sole(work)?)
 }
 
@@ -241,7 +241,7 @@ pub fn command_to_watch(
     words: &[OsString],
     how: Option<&'static str>,
     leaves_stdout: bool,
-) -> Result<SubjectCommand, CliError> {
+) -> CliResult<SubjectCommand> {
     how.map_or(Ok(()), |how| living::check_not_running(words, how)).map_err(CliError::input)?;
     Executable::find(words).map_err(CliError::input)?;
     let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into()).collect();

@@ -6,7 +6,9 @@ use crate::myself;
 use clap::{Args, Subcommand};
 use seatmap_cell::undo::Left;
 use seatmap_cell::{GuardedHost, Name};
-use seatmap_console::{Bar, CliError, ResultForms, StopFlag, choice, input, output, time_in};
+use seatmap_console::{
+    Bar, CliError, CliResult, ResultForms, StopFlag, choice, input, output, time_in,
+};
 use seatmap_data::document::written;
 use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
@@ -233,7 +235,7 @@ struct ServicesDrift {
     json: bool,
 }
 
-pub fn run(typed: &Services) -> Result<(), CliError> {
+pub fn run(typed: &Services) -> CliResult {
     match &typed.verb {
         ServicesVerb::Init(typed) => init(typed),
         ServicesVerb::Import(typed) => import(typed),
@@ -264,13 +266,13 @@ pub fn run(typed: &Services) -> Result<(), CliError> {
 }
 
 /// The host, after finishing what a killed program left.
-fn host() -> Result<ServicesHost, CliError> {
+fn host() -> CliResult<ServicesHost> {
     let host = ServicesHost::here(myself::services_guardian())?;
     output::tell_each(host.take_over()?);
     Ok(host)
 }
 
-fn undone(left: &[Left]) -> Result<(), CliError> {
+fn undone(left: &[Left]) -> CliResult {
     output::tell_each(left);
     match left.len() {
         0 => Ok(()),
@@ -278,7 +280,7 @@ fn undone(left: &[Left]) -> Result<(), CliError> {
     }
 }
 
-fn init(typed: &ServicesInit) -> Result<(), CliError> {
+fn init(typed: &ServicesInit) -> CliResult {
     let known = meant::known(&typed.file)?;
     let interrupt = StopFlag::listen()?;
     let found =
@@ -287,7 +289,7 @@ fn init(typed: &ServicesInit) -> Result<(), CliError> {
     meant::extend(&typed.file, known.is_some(), text)
 }
 
-fn import(typed: &ServicesImport) -> Result<(), CliError> {
+fn import(typed: &ServicesImport) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     meant::check_file(&typed.file, outputs.path())?;
     let known = meant::known(&typed.file)?;
@@ -310,7 +312,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     }
 }
 
-fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
+fn observe(typed: &ServicesObserve) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = recorded(&RecordRequest {
         time: typed.seconds,
@@ -322,14 +324,14 @@ fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
     outputs.show(&record, &page::record_page(&record))
 }
 
-fn recorded(request: &RecordRequest) -> Result<ServicesRecord, CliError> {
+fn recorded(request: &RecordRequest) -> CliResult<ServicesRecord> {
     let interrupt = StopFlag::listen()?;
     let bar = Bar::new("recording");
     let root = Root::new("/");
     Ok(request.run(&root, &|| interrupt.is_raised(), &|done, steps| bar.show(done, steps))?)
 }
 
-fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
+fn plan(typed: &ServicesPlanArgs) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = match &typed.record {
         Some(path) => meant::record(path, typed.file.as_deref())?,
@@ -347,12 +349,12 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
 }
 
 /// Shows a saved plan as `services plan` does, on its machine if it is known here.
-pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> Result<(), CliError> {
+pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> CliResult {
     let outputs = forms.outputs(None)?;
     outputs.show(plan, &page::plan_page(plan, &meant::pictured_machine(plan)))
 }
 
-fn race(typed: &ServicesRace) -> Result<(), CliError> {
+fn race(typed: &ServicesRace) -> CliResult {
     let request = ServicesRaceRequest {
         apply: meant::seating(meant::raced(&typed.plan)?, &typed.standing),
         period: typed.period,
@@ -367,7 +369,7 @@ fn race(typed: &ServicesRace) -> Result<(), CliError> {
     if typed.json { output::json(&report) } else { output::show(&page::race_page(&report)) }
 }
 
-fn drift(typed: &ServicesDrift) -> Result<(), CliError> {
+fn drift(typed: &ServicesDrift) -> CliResult {
     let report = match &typed.plan {
         Some(path) => {
             let plan = meant::planned(path)?;

@@ -10,7 +10,7 @@ use seatmap_cluster::spread::SpreadError;
 use seatmap_console::over_ranks::{LaunchedRank, MeetingPlace};
 use seatmap_console::values::own_cpus;
 use seatmap_console::{
-    Bar, CliError, Outputs, ResultForms, StopFlag, choice, output, over_ranks, time_in,
+    Bar, CliError, CliResult, Outputs, ResultForms, StopFlag, choice, output, over_ranks, time_in,
 };
 use seatmap_measure::appraise::rehearsal::ROUNDS;
 use seatmap_os::CpuList;
@@ -207,7 +207,7 @@ choice! {
 /// and skew: ranks with other inputs are refused.
 type RanksOfRace = (LaunchedRank, String);
 
-pub fn run(typed: &Tune) -> Result<(), CliError> {
+pub fn run(typed: &Tune) -> CliResult {
     match &typed.on {
         Some(name) if typed.command.is_empty() => on_model(typed, name),
         None if typed.command.is_empty() => Err(CliError::input(
@@ -217,7 +217,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     }
 }
 
-fn of_program(typed: &Tune) -> Result<(), CliError> {
+fn of_program(typed: &Tune) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let request = meant::of_program(typed)?;
     let interrupt = StopFlag::listen()?;
@@ -230,7 +230,7 @@ fn of_program(typed: &Tune) -> Result<(), CliError> {
 }
 
 /// The runs are made by all ranks of a start, if there are several.
-fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
+fn on_model(typed: &Tune, name: &str) -> CliResult {
     let (race, ranks) = match meant::on_model(typed, name)? {
         ModelPart::Follow(messages, (start, name)) => {
             let times = |jobs: &[NumberedJob], is_over: &AtomicBool| {
@@ -283,7 +283,7 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
     output::tell_each(under_way::of_race(event));
 }
 
-fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
+fn show(outputs: &Outputs, end: &RaceEnd) -> CliResult {
     outputs.show(&end.tuned, &tune::page(&end.tuned))?;
     match (&outputs.file, &end.plan) {
         (None, _) => Ok(()),

@@ -2,14 +2,14 @@
 
 use super::{Bench, room, summary, tell};
 use crate::verbs;
-use seatmap_console::{AtPath, Bar, CliError, StopFlag, here, input, output};
+use seatmap_console::{AtPath, Bar, CliError, CliResult, StopFlag, here, input, output};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::gate;
 use seatmap_trial::gate::file::Overrides;
 use seatmap_trial::gate::session::GateRequest;
 use seatmap_trial::gate::{BenchmarksFile, BenchmarksFileError, HistoryEntry};
 
-pub fn run(typed: &Bench) -> Result<(), CliError> {
+pub fn run(typed: &Bench) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;
     let request = meant(typed)?;
@@ -35,7 +35,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     report.check(typed.strict).map_err(CliError::work)
 }
 
-fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
+fn meant(typed: &Bench) -> CliResult<GateRequest> {
     let file = match &typed.file {
         Some(path) => input::document(path, BenchmarksFile::from_toml)?,
         None => BenchmarksFile::of_command(

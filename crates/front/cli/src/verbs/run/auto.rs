@@ -2,7 +2,7 @@
 
 use super::{RunArgs, check_sole, command_to_watch, page};
 use crate::myself;
-use seatmap_console::{AtPath, Bars, CliError, StopFlag, here, input, output};
+use seatmap_console::{AtPath, Bars, CliError, CliResult, StopFlag, here, input, output};
 use seatmap_data::statistics::words::lasting;
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Ending, attach};
@@ -19,7 +19,7 @@ const OBSERVING: &str = "observing, then trying seats";
 
 /// Runs a program, or attaches to a running one, and searches for its CPUs. The program's exit code
 /// is this process's.
-pub fn run(typed: &RunArgs) -> Result<(), CliError> {
+pub fn run(typed: &RunArgs) -> CliResult {
     if let Some(path) = &typed.live.replay {
         return replay(path);
     }
@@ -71,7 +71,7 @@ fn tell(typed: &RunArgs, bars: &RefCell<Bars>, remark: &AutoRemark) {
     bars.borrow_mut().wait(OBSERVING, None);
 }
 
-fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
+fn meant(typed: &RunArgs) -> CliResult<AutoRequest> {
     if typed.pid.is_empty() {
         // Instances on a node would compete for CPUs.
         check_sole(SoleWork::Auto)?;
@@ -94,7 +94,7 @@ fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
     })
 }
 
-fn subject(typed: &RunArgs) -> Result<Subject, CliError> {
+fn subject(typed: &RunArgs) -> CliResult<Subject> {
     if typed.pid.is_empty() {
         return Ok(Subject::Command(command_to_watch(&typed.command, None, false)?));
     }
@@ -105,7 +105,7 @@ fn subject(typed: &RunArgs) -> Result<Subject, CliError> {
     Ok(Subject::Processes(typed.pid.clone()))
 }
 
-fn replay(path: &Path) -> Result<(), CliError> {
+fn replay(path: &Path) -> CliResult {
     let log = input::document(path, Log::read)?;
     log.replay().work_at(path)?;
     log.lines.iter().try_for_each(|line| output::print(&sentence(line)))?;
