@@ -55,11 +55,11 @@ pub mod tune;
 
 use crate::GUIDES;
 use clap::{CommandFactory, Parser, Subcommand};
+use seatmap_console::CliResult;
 use seatmap_console::guide::with_guides;
 use seatmap_console::running::CliProgram;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::view::ColourChoice;
-use seatmap_console::CliResult;
 
 /// The verbs: first the five that most people need, then the others by purpose.
 const GROUPS: [(&str, &str); 4] = [
@@ -130,7 +130,7 @@ fn about(command: &clap::Command, verb: &str) -> String {
 }
 
 /// A seating plan for threads: measures core distances, and pins threads by them.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(
     name = "seatmap",
     version,
@@ -168,7 +168,7 @@ pub struct SeatmapArgs {
 /// The verbs with their options, and the modules that do their work.
 macro_rules! verbs {
     ($($(#[$about:meta])* $verb:ident($options:ty) $module:ident,)*) => {
-        #[derive(Debug, Subcommand)]
+        #[derive(Subcommand)]
         pub enum SeatmapCommand {
             $($(#[$about])* $verb($options),)*
             #[command(flatten)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// The options for a result in other forms than text.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Default, Args)]
 pub struct ResultForms {
     /// Write one self-contained page; - is stdout.
     #[arg(long, value_name = "FILE")]

@@ -3,8 +3,7 @@
 use crate::about;
 use crate::axis::AxisUnit;
 use crate::page::{Block, Medium, Table, TableCell, cells};
-use crate::svg::curves::PlotCurve;
-use crate::svg::frame::Title;
+use crate::svg::{PlotCurve, Title};
 use crate::words::{counted, joined};
 use seatmap_data::machine::bandwidth::KNEE_SHARE;
 use seatmap_data::machine::{BandwidthGroup, BandwidthPoint, Profile, StreamKernel};

@@ -4,9 +4,7 @@ mod neighbours;
 
 use crate::axis::AxisUnit;
 use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
-use crate::svg::curves::PlotCurve;
-use crate::svg::frame::Title;
-use crate::svg::intervals::Interval;
+use crate::svg::{Interval, PlotCurve, Title};
 use crate::words::{counted, duration, figure, joined, lasting, signed, visible};
 use seatmap_data::statistics::{quantile, signed_rank};
 use seatmap_trial::tune::document::BaselineComparison;

@@ -2,7 +2,7 @@
 
 use crate::bench::{cpus, digits, interval, notes, reading_of, short_names, tenths_of_percent};
 use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
-use crate::svg::intervals::Interval;
+use crate::svg::Interval;
 use crate::words::{capital, counted};
 use seatmap_trial::gate::{BenchmarkResult, GateReport};
 use seatmap_trial::tune::verdict::percent;

@@ -2,7 +2,7 @@
 
 pub(crate) mod trace;
 
-use crate::page::{Block, Page, PageSection, Table, section};
+use crate::page::{Block, Page, PageSection, Table, cells, section};
 use crate::words::{beyond, counted, duration, joined};
 use crate::{sentence, svg};
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
@@ -83,12 +83,12 @@ fn table(report: &NoiseReport) -> Table {
 fn of_the_meters(report: &NoiseReport) -> Table {
     let columns = "CPU:> | resolution:> | shortest gap:> | recording one:> | of the time:>";
     Table::new(columns).rows(report.cpus.iter().map(|noise| {
-        [
-            noise.cpu.to_string(),
+        cells![
+            noise.cpu,
             duration(noise.meter.resolution_ns),
             duration(noise.meter.threshold_ns),
             duration(noise.meter.record_ns),
-            percent(noise.meter.overhead_percent),
+            percent(noise.meter.overhead_percent)
         ]
     }))
 }
@@ -97,11 +97,11 @@ fn events(noise: &CpuNoise) -> Table {
     Table::new("event | count:> | per second:> | explains at most, of the gaps:>").rows(
         noise.sources.iter().map(|source| {
             let share = source.explains_at_most_percent;
-            [
-                source.name.clone(),
-                source.count.to_string(),
+            cells![
+                &source.name,
+                source.count,
                 format!("{:.1}", source.per_second),
-                share.map_or_else(String::new, |share| format!("{share:.1} %")),
+                share.map_or_else(String::new, |share| format!("{share:.1} %"))
             ]
         }),
     )
@@ -112,12 +112,7 @@ fn takers(trace: &Traced) -> Table {
     let table = Table::new("task or interrupt | gaps:> | total:> | longest:>");
     let takers = trace.takers.iter().chain([&trace.unexplained]);
     table.rows(takers.map(|taker| {
-        [
-            trace::who(taker).to_owned(),
-            taker.gaps.to_string(),
-            us(taker.total_us),
-            us(taker.longest_us),
-        ]
+        cells![trace::who(taker), taker.gaps, us(taker.total_us), us(taker.longest_us)]
     }))
 }
 

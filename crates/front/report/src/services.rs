@@ -364,56 +364,57 @@ fn import_notes(seats: &ImportedSeats) -> Vec<String> {
 }
 
 fn import_remark(remark: &ImportRemark) -> String {
+    use ImportRemark::*;
     match remark {
-        ImportRemark::NothingToSeat { file } => {
+        NothingToSeat { file } => {
             format!("{file} says nothing about CPUs or memory.")
         }
-        ImportRemark::UnreadFile { file, problem } => format!("{file} was not read: {problem}."),
-        ImportRemark::ReversedRange { unit, key, range } => {
+        UnreadFile { file, problem } => format!("{file} was not read: {problem}."),
+        ReversedRange { unit, key, range } => {
             format!(
                 "{unit}: systemd ignores the range {range} of {key}=, which ends before it begins."
             )
         }
-        ImportRemark::UnreadSetting { unit, key, value } => format!(
+        UnreadSetting { unit, key, value } => format!(
             "{unit}: '{value}' of {key}= is not a list known before the unit starts; 'systemctl \
              show --property Id,{key} {unit}' prints it."
         ),
-        ImportRemark::NoPolicy { file } => {
+        NoPolicy { file } => {
             format!("{file}: the policy is 'none', so kubelet gives no pod exclusive CPUs.")
         }
-        ImportRemark::UnreadKeys { file, keys } => format!(
+        UnreadKeys { file, keys } => format!(
             "{file} has {}, which this version does not read: CPUs of some pods may be missing.",
             keys.join(", ")
         ),
-        ImportRemark::SharedPool { cpus } => {
+        SharedPool { cpus } => {
             format!("All pods without exclusive CPUs run on CPUs {cpus}; they are not listed.")
         }
-        ImportRemark::ManyUnits { unit } => format!(
+        ManyUnits { unit } => format!(
             "{unit} applies to several units; 'systemctl show --property \
              Id,AllowedCPUs,CPUAffinity UNIT' prints the settings of one."
         ),
-        ImportRemark::CpusOfNodes { unit } => format!(
+        CpusOfNodes { unit } => format!(
             "{unit}: CPUAffinity=numa follows its memory nodes when it starts, so its CPUs are \
              unknown here."
         ),
-        ImportRemark::AffinityOutside { unit, affinity, allowed } => {
+        AffinityOutside { unit, affinity, allowed } => {
             format!("{unit} requests CPUs {affinity}, but its group allows only CPUs {allowed}.")
         }
-        ImportRemark::AutoPlacement { domain } => {
+        AutoPlacement { domain } => {
             format!("{domain}: placement='auto' chooses its CPUs when it starts.")
         }
-        ImportRemark::PartlyPinned { domain, pinned, vcpus } => format!(
+        PartlyPinned { domain, pinned, vcpus } => format!(
             "{domain}: {pinned} of {} are pinned; the others may run anywhere.",
             counted(vcpus, "vCPU")
         ),
-        ImportRemark::EmulatorAnywhere { domain } => {
+        EmulatorAnywhere { domain } => {
             format!("{domain}: its emulator may run anywhere; <emulatorpin> pins it.")
         }
-        ImportRemark::SharedCpus { first, second, cpus, is_claimed: true } => format!(
+        SharedCpus { first, second, cpus, is_claimed: true } => format!(
             "{first} and {second} both claim {}, but one of them needs exclusive CPUs.",
             named(cpus)
         ),
-        ImportRemark::SharedCpus { first, second, cpus, is_claimed: false } => {
+        SharedCpus { first, second, cpus, is_claimed: false } => {
             format!("{first} and {second} share {}, but not all of their CPUs.", named(cpus))
         }
     }
@@ -504,32 +505,33 @@ pub fn drift_text(report: &DriftReport) -> String {
 }
 
 fn drifted(fault: &ServiceDrift) -> String {
+    use ServiceDrift::*;
     match fault {
-        ServiceDrift::Gone { service } => {
+        Gone { service } => {
             format!("{service}: not running; start it, or plan without it")
         }
-        ServiceDrift::Outside { service, cpus, threads, of, restarted } => format!(
+        Outside { service, cpus, threads, of, restarted } => format!(
             "{service}: {threads} of {} may run outside CPUs {cpus}{}; undo and apply the plan \
              again",
             counted(*of, "thread"),
             if *restarted { ", because it restarted" } else { "" }
         ),
-        ServiceDrift::Rewritten { service, file, planned, found } => format!(
+        Rewritten { service, file, planned, found } => format!(
             "{service}: {file} was set to '{planned}', but is '{found}'; another program writes it"
         ),
-        ServiceDrift::OtherCpus { service, words, planned, found } => format!(
+        OtherCpus { service, words, planned, found } => format!(
             "{service}: '{words}' named CPUs {planned}, and names {} now; plan again",
             if found.is_empty() { "none" } else { found }
         ),
-        ServiceDrift::Offline { services, cpus } => {
+        Offline { services, cpus } => {
             let having = services.join(", ");
             let having = if having.is_empty() { "no service".to_owned() } else { having };
             format!("CPUs {cpus} are offline (planned for {having}); plan again")
         }
-        ServiceDrift::NewCpus { cpus } => {
+        NewCpus { cpus } => {
             format!("CPUs {cpus} are online but in no set; plan again to use them")
         }
-        ServiceDrift::NewService { service, target, used_cpus } => format!(
+        NewService { service, target, used_cpus } => format!(
             "{service} ({target}) uses {} but is not in the plan; add it with 'seatmap services \
              init'",
             counted_figure(*used_cpus, 2, "CPU")

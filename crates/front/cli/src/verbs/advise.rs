@@ -7,7 +7,7 @@ use seatmap_advise::request::{AdviceDistances, LOOK, PROOF, TRIAL};
 use seatmap_advise::{AdviceProgress, AdviceRequest, Scope};
 use seatmap_cluster::node_profile::remembered_or_measured;
 use seatmap_console::{
-    Bars, CliError, CliResult, ResultForms, StopFlag, here, input, output, time_within,
+    Bars, CliError, CliResult, ResultForms, StopFlag, here, input, output, time_in,
 };
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_machines::host::topology;
@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "\
     seatmap advise [OPTIONS] [--] COMMAND [ARGUMENT]...
        seatmap advise [OPTIONS] --pid PID (or --name, --unit, --cgroup)")]
@@ -50,7 +50,7 @@ pub struct Advise {
     metric: Option<WorkMetric>,
     /// The most time to try seats: 10s, 2m; a plain number is seconds. Default: 16 s, with --prove
     /// 60 s.
-    #[arg(long, value_name = "TIME", value_parser = trial)]
+    #[arg(long, value_name = "TIME", value_parser = time_in("1s to 1d"))]
     seconds: Option<Duration>,
     /// Try seats for a minute, even if the examination shows that they hardly matter.
     #[arg(long)]
@@ -69,11 +69,6 @@ fn total(text: &str) -> Result<WorkMetric, String> {
         Ok(metric @ WorkMetric::Command(_)) => Ok(metric),
         _ => Err(format!("'{text}' is not command:LINE, a shell line that prints a growing total")),
     }
-}
-
-/// From a round of a few periods to a day.
-fn trial(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_secs(1)..=Duration::from_secs(86_400), "1s to 1d")
 }
 
 pub fn run(typed: &Advise) -> CliResult {

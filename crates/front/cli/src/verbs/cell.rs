@@ -21,13 +21,13 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CellArgs {
     #[command(subcommand)]
     verb: CellVerb,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum CellVerb {
     /// Create a cell: move all other work off its CPUs.
     Create(CellCreate),
@@ -55,7 +55,7 @@ enum CellVerb {
     Restore,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct CellCreate {
     #[command(flatten)]
     cell: NewCell,
@@ -75,7 +75,7 @@ struct CellCreate {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct CellRenew {
     /// The cell's name, as in 'seatmap cell list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
@@ -88,7 +88,7 @@ struct CellRenew {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct CellNamed {
     /// The cell's name, as in 'seatmap cell list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
@@ -98,7 +98,7 @@ struct CellNamed {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CellRun {
     /// The cell [default: cell]. After a leading -- the command follows, in the default cell.
     #[arg(value_name = "NAME")]
@@ -160,19 +160,20 @@ impl CellRun {
 }
 
 pub fn run(typed: &CellArgs) -> CliResult {
+    use CellVerb::*;
     let verb = &typed.verb;
     let host = &CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;
-    if !matches!(verb, CellVerb::Restore) {
+    if !matches!(verb, Restore) {
         // Every other command finishes what a killed program left.
         output::tell_each(host.take_over()?);
     }
     match verb {
-        CellVerb::Create(typed) => {
+        Create(typed) => {
             typed.cell.check(typed.pattern.is_some())?;
             let request = typed.cell.on(cpus(host, typed)?);
             show(&create(host, &request, typed.cell.untested)?, &[], typed.json)
         }
-        CellVerb::List { json } => {
+        List { json } => {
             let records = seatmap_cell::examine_all(host)?;
             if *json {
                 output::json(&CellList::of(&records))
@@ -180,17 +181,15 @@ pub fn run(typed: &CellArgs) -> CliResult {
                 output::print(&records.iter().map(words::row).collect::<String>())
             }
         }
-        CellVerb::Show(typed) => {
+        Show(typed) => {
             let (record, faults) = seatmap_cell::examine(host, &typed.name)?;
             show(&record, &faults, typed.json)
         }
-        CellVerb::Verify(typed) => verify(host, typed),
-        CellVerb::Destroy { name } => left(&seatmap_cell::destroy(host, name)?),
-        CellVerb::Renew(typed) => {
-            show(&seatmap_cell::renew(host, &typed.name, typed.ttl)?, &[], typed.json)
-        }
-        CellVerb::Run(typed) => run_program(host, typed),
-        CellVerb::Restore => {
+        Verify(typed) => verify(host, typed),
+        Destroy { name } => left(&seatmap_cell::destroy(host, name)?),
+        Renew(typed) => show(&seatmap_cell::renew(host, &typed.name, typed.ttl)?, &[], typed.json),
+        Run(typed) => run_program(host, typed),
+        Restore => {
             let restored = seatmap_cell::restore(host)?;
             output::tell_each(&restored.lost);
             output::tell(&format!("{} undone", counted(restored.cells, "cell")));

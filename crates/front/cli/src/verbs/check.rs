@@ -4,19 +4,22 @@ use clap::{ArgGroup, Args};
 use seatmap_console::error::with_causes;
 use seatmap_console::{
     CliError, CliResult, Destination, Outputs, StopFlag, baseline_input, here, input, output,
-    plan_input, time_within, view,
+    plan_input, time_in, view,
 };
 use seatmap_machines::host::topology;
 use seatmap_os::Root;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::metrics::server::MetricsServer;
-use seatmap_watch::{CheckRequest, CheckView, ProcessChoice, Rule, Standard, UnknownRule};
+use seatmap_watch::{CheckRequest, CheckView, ProcessChoice, Rule, Standard};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+/// From a few ticks of the kernel's clock to a day.
+const WINDOW: &str = "50ms to 1d";
+
+#[derive(Args)]
 #[command(
     group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"])
 )]
@@ -62,10 +65,10 @@ pub struct Check {
     /// one-per-core, memory-local, device-near, no-irq, no-strangers, on=kind:performance (all
     /// threads on these CPUs), same-core|l3|numa|package, spread=core|l3|numa|package; default
     /// means the default rules.
-    #[arg(long = "rule", value_name = "RULE", value_parser = rule)]
+    #[arg(long = "rule", value_name = "RULE")]
     rules: Vec<Rule>,
     /// How long to watch: 500ms, 10s, 2m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = window)]
+    #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = time_in(WINDOW))]
     seconds: Duration,
     /// Have the kernel record on which CPUs the threads run, instead of sampling, and print it.
     /// Requires root, or CAP_BPF and CAP_PERFMON.
@@ -73,7 +76,7 @@ pub struct Check {
     trace: bool,
     /// Check again at this interval, and print changes, until Ctrl-C or until the programs have
     /// ended.
-    #[arg(long, value_name = "TIME", value_parser = window)]
+    #[arg(long, value_name = "TIME", value_parser = time_in(WINDOW))]
     watch: Option<Duration>,
     /// Fail also if something could not be seen.
     #[arg(long)]
@@ -119,15 +122,6 @@ impl FromStr for MetricsTarget {
         }
         Ok(MetricsTarget::File(text.into()))
     }
-}
-
-fn rule(text: &str) -> Result<Rule, UnknownRule> {
-    text.parse()
-}
-
-/// From a few ticks of the kernel's clock to a day.
-fn window(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(50)..=Duration::from_secs(86_400), "50ms to 1d")
 }
 
 /// Checks the CPUs of running programs' threads. Exit code 1 if something is wrong.

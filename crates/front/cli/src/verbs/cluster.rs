@@ -15,13 +15,13 @@ use seatmap_report::{cluster, counted};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ClusterArgs {
     #[command(subcommand)]
     pub command: ClusterCommand,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum ClusterCommand {
     /// Measure the distances between nodes; srun or mpirun starts it on each node.
     Measure(ClusterMeasure),
@@ -29,7 +29,7 @@ pub enum ClusterCommand {
     Doctor(ClusterDoctor),
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ClusterMeasure {
     /// The ranks' meeting point: a file on a shared file system, or HOST:PORT of rank 0. Default:
     /// MASTER_ADDR and MASTER_PORT if set, else a file in this folder.
@@ -84,7 +84,7 @@ pub struct ClusterMeasure {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ClusterDoctor {
     /// The file that 'seatmap cluster measure -o' wrote; - is stdin.
     #[arg(value_name = "FILE")]

@@ -5,7 +5,7 @@ use seatmap_console::{CliResult, ResultForms, input, view};
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CompareArgs {
     /// The first machine: host, the name of a bundled one, or a file.
     #[arg(value_name = "MACHINE")]

@@ -9,7 +9,7 @@ use seatmap_launch::notation::{self, FORMATS};
 use seatmap_launch::sets::or_all;
 use seatmap_report::cpus;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CpusArgs {
     /// Words for the CPUs, such as kind:performance/no-smt, cache:biggest, near:eth0 or l3:0.
     /// Default: all CPUs that this process may use, without isolated ones.

@@ -9,7 +9,7 @@ use seatmap_os::CpuList;
 use seatmap_report::doctor;
 use seatmap_report::terminal::Colour;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Doctor {
     /// The CPUs that should be quiet, such as 2-7 or near:eth0. Default: all but those of the first
     /// core.

@@ -14,7 +14,7 @@ use seatmap_services::ServicesPlan;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Export {
     /// The plan, profile or cluster: a file, or the name of a bundled machine; - is stdin.
     #[arg(value_name = "DOCUMENT")]

@@ -11,7 +11,7 @@ use seatmap_trial::live::guard;
 use seatmap_trial::tune::varied;
 
 /// The changes that a guardian restores if its creator dies. Seatmap starts these commands itself.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum GuardianVerb {
     /// The changes of a cell.
     Cell {

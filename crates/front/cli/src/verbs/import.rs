@@ -8,7 +8,7 @@ use seatmap_os::CpuList;
 use seatmap_report::shown;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Import {
     /// The files, recognised by their content. Also models, and the output of
     /// hwloc-gather-topology: a folder or a .tar.bz2.

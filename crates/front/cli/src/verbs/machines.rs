@@ -11,7 +11,7 @@ use seatmap_report::gallery::{self as gallery_report, INDEX};
 use seatmap_report::shown;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Machines {
     /// Add these to the site: host, files, or folders of files from 'seatmap measure --share'.
     #[arg(value_name = "PROFILE")]

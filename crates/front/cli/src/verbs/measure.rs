@@ -19,7 +19,7 @@ use seatmap_report::{Page, html};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct MeasureArgs {
     /// The machine: host, a bundled machine, or a file; anything but the host is replayed from its
     /// figures.

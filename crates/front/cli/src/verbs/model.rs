@@ -6,19 +6,19 @@ use seatmap_console::{CliResult, Destination, input, output};
 use seatmap_measure::twin::{self, Needs};
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Model {
     #[command(subcommand)]
     action: ModelAction,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum ModelAction {
     /// Fit a simulated machine, a twin, to a measured or imported one.
     Fit(FitArgs),
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct FitArgs {
     /// The machine: host, the name of a bundled one, or any file that show reads.
     #[arg(value_name = "PROFILE")]

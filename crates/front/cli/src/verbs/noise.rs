@@ -20,7 +20,7 @@ use std::time::Duration;
 /// From a few turns of the meters to a day.
 const LENGTH: &str = "50ms to 1d";
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct NoiseArgs {
     /// The CPUs to measure together, such as 0-3,8 or no-smt; isolated ones too. Default: all
     /// online CPUs.

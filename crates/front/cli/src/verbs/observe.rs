@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "\
     seatmap observe [OPTIONS] [--] COMMAND [ARGUMENT]...
        seatmap observe [OPTIONS] --pid PID | --cgroup PATH | --recording FILE")]

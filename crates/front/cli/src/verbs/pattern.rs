@@ -8,13 +8,13 @@ use seatmap_data::pattern::qaplib::Which;
 use seatmap_report::{pattern, svg};
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct PatternArgs {
     #[command(subcommand)]
     command: PatternCommand,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum PatternCommand {
     /// Draw a pattern: who sends how much to whom.
     Show(PatternShow),
@@ -30,7 +30,7 @@ enum PatternCommand {
     List,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct PatternShow {
     #[command(flatten)]
     source: PatternSource,
@@ -45,7 +45,7 @@ struct PatternShow {
 }
 
 /// Where a pattern comes from.
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct PatternSource {
     /// A generator such as ring:8, or a file: seatmap-pattern/1, CSV matrix or list of edges,
     /// MatrixMarket, QAPLIB .dat; '-' is stdin.

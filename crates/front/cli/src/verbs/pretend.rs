@@ -14,7 +14,7 @@ use seatmap_watch::{Criteria, Expected, Rule};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "\
     seatmap pretend [OPTIONS] MACHINE [--] COMMAND [ARGUMENT]...
        seatmap pretend [OPTIONS] --zoo [MACHINE,...] -- COMMAND [ARGUMENT]...")]

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use meant::Meant;
 use page::{SeatingOutputs, Voice};
 use seatmap_console::time::time;
-use seatmap_console::{CliError, CliResult, choice, living, output, time_within};
+use seatmap_console::{CliError, CliResult, choice, living, output, time_in, time_within};
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Executable, MemoryWish, ReturnsAt, asks, request};
 use seatmap_observe::SubjectCommand;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 pub use page::{remark, show, warn_of_settings, write};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(
     group = ArgGroup::new("seats")
         .args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "fit"])
@@ -141,8 +141,11 @@ pub struct RunArgs {
     command: Vec<OsString>,
 }
 
+/// Long enough for a reading, short enough to wait for.
+const PERIOD: &str = "20ms to 1h";
+
 /// How seats are found and compared while the program runs.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct AutoOptions {
     /// With --auto, the measure of work: instructions, bytes (by read and write), switches (waits
     /// of the program's threads), wakeups (of its threads by each other), or command:LINE, which
@@ -151,10 +154,10 @@ pub struct AutoOptions {
     #[arg(long, value_name = "METRIC", value_parser = WorkMetric::parse, hide_short_help = true)]
     metric: Option<WorkMetric>,
     /// With --auto, the length of a period [default: 500ms]. A candidate needs twenty.
-    #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = time_in(PERIOD), hide_short_help = true)]
     period: Option<Duration>,
     /// With --auto, the time to observe before trying seats [default: 2s].
-    #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = time_in(PERIOD), hide_short_help = true)]
     observe_for: Option<Duration>,
     /// With --auto, stop after this time. Seats proven better stay.
     #[arg(long, value_name = "TIME", value_parser = limit, hide_short_help = true)]
@@ -193,11 +196,6 @@ enum Huge {
     Prefer,
     /// It may not.
     Never,
-}
-
-/// Long enough for a reading, short enough to wait for.
-fn period(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(20)..=Duration::from_secs(3600), "20ms to 1h")
 }
 
 fn limit(text: &str) -> Result<Duration, String> {

@@ -20,7 +20,7 @@ use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Services {
     #[command(subcommand)]
     verb: ServicesVerb,
@@ -37,7 +37,7 @@ impl Services {
     }
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum ServicesVerb {
     /// Find the running services, and write or extend services.toml.
     Init(ServicesInit),
@@ -61,7 +61,7 @@ enum ServicesVerb {
     Drift(ServicesDrift),
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesInit {
     /// The file. Its text stays; only new services are added.
     #[arg(value_name = "FILE", default_value = "services.toml")]
@@ -71,7 +71,7 @@ struct ServicesInit {
     seconds: Duration,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesImport {
     /// Files, or folders such as /etc/systemd/system: cpu_manager_state, memory_manager_state or
     /// the configuration of kubelet; unit files, drop-ins, or the output of 'systemctl show';
@@ -106,7 +106,7 @@ choice! {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesShow {
     /// The description of services, from 'seatmap services init'.
     #[arg(value_name = "FILE", default_value = "services.toml")]
@@ -115,7 +115,7 @@ struct ServicesShow {
     forms: ResultForms,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesObserve {
     /// The description of services, from 'seatmap services init'.
     #[arg(value_name = "FILE", default_value = "services.toml")]
@@ -136,7 +136,7 @@ struct ServicesObserve {
     forms: ResultForms,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesPlanArgs {
     /// The services with their limits. Default: services.toml, or those of the record.
     #[arg(value_name = "FILE")]
@@ -166,7 +166,7 @@ struct ServicesPlanArgs {
     forms: ResultForms,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesApply {
     /// The file from 'seatmap services plan -o'.
     #[arg(value_name = "PLAN")]
@@ -176,7 +176,7 @@ struct ServicesApply {
 }
 
 /// How a plan stands, and what goes with it.
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct PlanStanding {
     /// How long the plan applies: 10m, 1h; then everything is restored.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time_in("1s to 30d"))]
@@ -192,7 +192,7 @@ struct PlanStanding {
     rps: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesRace {
     /// The plan; its services have a metric.
     #[arg(value_name = "PLAN")]
@@ -215,14 +215,14 @@ struct ServicesRace {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesNamed {
     /// The plan. Default: the only applied one.
     #[arg(value_name = "NAME")]
     name: Option<Name>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesDrift {
     /// The plan. Default: the only applied one.
     #[arg(value_name = "NAME")]
@@ -236,32 +236,33 @@ struct ServicesDrift {
 }
 
 pub fn run(typed: &Services) -> CliResult {
+    use ServicesVerb::*;
     match &typed.verb {
-        ServicesVerb::Init(typed) => init(typed),
-        ServicesVerb::Import(typed) => import(typed),
-        ServicesVerb::Show(typed) => {
+        Init(typed) => init(typed),
+        Import(typed) => import(typed),
+        Show(typed) => {
             let outputs = typed.forms.outputs(None)?;
             let record = recorded(&meant::glance(&typed.file)?)?;
             outputs.show(&record, &page::record_page(&record))
         }
-        ServicesVerb::Observe(typed) => observe(typed),
-        ServicesVerb::Plan(typed) => plan(typed),
-        ServicesVerb::Apply(typed) => {
+        Observe(typed) => observe(typed),
+        Plan(typed) => plan(typed),
+        Apply(typed) => {
             let request = meant::seating(meant::planned(&typed.plan)?, &typed.standing);
             output::print(&page::seated(&host()?.apply(&request)?))
         }
-        ServicesVerb::Undo(typed) => {
+        Undo(typed) => {
             let (name, left) = host()?.undo(typed.name.as_ref())?;
             undone(&left)?;
             output::print(&format!("plan '{name}' is undone\n"))
         }
-        ServicesVerb::Keep(typed) => {
+        Keep(typed) => {
             let applied = host()?.keep(typed.name.as_ref())?;
             let standing = page::standing(&applied);
             output::print(&format!("plan '{}' is kept: {standing}\n", applied.name))
         }
-        ServicesVerb::Drift(typed) => drift(typed),
-        ServicesVerb::Race(typed) => race(typed),
+        Drift(typed) => drift(typed),
+        Race(typed) => race(typed),
     }
 }
 

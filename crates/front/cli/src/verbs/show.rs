@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Show {
     /// The machine: host, a bundled machine, or a file. Also a recording of 'seatmap top', a plan
     /// of 'seatmap place', or a cluster.

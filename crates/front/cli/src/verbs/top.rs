@@ -16,7 +16,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(group = ArgGroup::new("shown").args(["pid", "cgroup", "name"]))]
 pub struct Top {
     /// Show this process and its children; may be given several times. Default: all programs.

@@ -25,11 +25,10 @@ use seatmap_trial::tune::{Metric, RaceEnd, RaceEvent, program_race};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Tune {
     /// Make at most N runs. Default: ten per candidate, and the confirmation.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -87,7 +86,6 @@ pub struct Tune {
     #[arg(
         long,
         value_name = "SETTING[=NUMBERS]",
-        value_parser = CountAxis::from_str,
         allow_hyphen_values = true,
         conflicts_with_all = ["on", "pattern", "observe"]
     )]

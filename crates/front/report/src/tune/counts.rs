@@ -2,7 +2,7 @@
 
 use crate::bench::{reading_of, tenths_of_percent};
 use crate::page::{Block, PageSection, Table, TableCell};
-use crate::svg::intervals::Interval;
+use crate::svg::Interval;
 use crate::words::{counted, joined};
 use seatmap_data::statistics::greatest;
 use seatmap_trial::tune::Tuned;

@@ -45,7 +45,7 @@ const SECTIONS: usize = 4;
 
 const GALLERY: &str = "gallery";
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
 #[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
 pub struct PlaceArgs {

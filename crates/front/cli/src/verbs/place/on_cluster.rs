@@ -5,7 +5,7 @@ use clap::Args;
 use seatmap_place::ranks::RankWishes;
 
 /// The wishes for a job's ranks on the nodes of a cluster.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Args)]
 pub struct OnCluster {
     /// On a cluster: CPUs of each rank, next to each other [default: 1].
     #[arg(

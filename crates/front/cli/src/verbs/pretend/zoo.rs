@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ZooArgs {
     /// Run the command on all machines of 'seatmap machines --zoo', or on these, each whole and in
     /// situations that containers make, and print a table of what went wrong.
