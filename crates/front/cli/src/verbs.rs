@@ -309,8 +309,7 @@ mod tests {
             .map(clap::Command::get_name)
             .filter(|verb| *verb != "help")
             .collect();
-        let grouped: Vec<&str> =
-            GROUPS.iter().flat_map(|(_, verbs)| verbs.split(' ')).copied().collect();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| verbs.split(' ')).collect();
         assert!(
             verbs.iter().all(|verb| grouped.iter().filter(|other| *other == verb).count() == 1),
             "{verbs:?}"

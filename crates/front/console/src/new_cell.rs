@@ -10,7 +10,7 @@ use seatmap_os::{CpuList, CpuSet};
 use std::num::NonZeroUsize;
 
 /// The requested properties of a new cell.
-#[derive(Args)]
+#[derive(Debug, Args)]
 pub struct NewCell {
     /// Its name, which other commands use.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How the ranks of --spread connect to each other.
-#[derive(Args)]
+#[derive(Debug, Args)]
 pub struct MeetingPlace {
     /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0.
     /// Default: MASTER_ADDR and MASTER_PORT if set, else a file in this folder.

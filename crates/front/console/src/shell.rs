@@ -7,7 +7,7 @@ use clap::{Command, Subcommand};
 use std::path::PathBuf;
 
 /// A verb for the shell.
-#[derive(Subcommand)]
+#[derive(Debug, Subcommand)]
 pub enum ShellVerb {
     /// Print completions for a shell.
     Completions {
