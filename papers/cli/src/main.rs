@@ -19,7 +19,7 @@ const PROGRAM: CliProgram = CliProgram {
     completion_variable: "SEATMAP_PAPERS_COMPLETE",
     known_values: known_values::of,
     guides: guides::GUIDES,
-    elsewhere: "",
+    elsewhere: &[],
 };
 
 fn main() -> ExitCode {

@@ -24,34 +24,33 @@ use verbs::SeatmapArgs;
 /// Examples, exit codes, files and variables of each verb.
 const GUIDES: Guides = include_str!("guides.txt");
 
-/// The verbs and options of the papers, each with its command, which the error names.
-const MOVED: &str = "\
-rank = seatmap-papers rank
-stats = seatmap-papers stats
-channels = seatmap-papers channels
-workers = seatmap-papers workers
-study = seatmap-papers study
-place --packet = seatmap-papers place --packet
-tune --packet = seatmap-papers place --packet
-cell serve = seatmap-papers controller serve
-cell create --via = seatmap-papers controller create
-cell create --hold = seatmap-papers controller create --hold
-cell create --no-wait = seatmap-papers controller create --no-wait
-cell create --priority = seatmap-papers controller create --priority
-cell create --turns = seatmap-papers controller create --turns
-cell list --via = seatmap-papers controller list
-cell destroy --via = seatmap-papers controller destroy
-cell renew --via = seatmap-papers controller renew
-cell run --channel = seatmap-papers controller start
-cell run --no-io = seatmap-papers controller start --no-io";
-
 const PROGRAM: CliProgram = CliProgram {
     name: "seatmap",
     command: verbs::command,
     completion_variable: "SEATMAP_COMPLETE",
     known_values: known_values::of,
     guides: GUIDES,
-    elsewhere: MOVED,
+    // The error for a verb of the papers names its command.
+    elsewhere: &[
+        ("rank", "seatmap-papers rank"),
+        ("stats", "seatmap-papers stats"),
+        ("channels", "seatmap-papers channels"),
+        ("workers", "seatmap-papers workers"),
+        ("study", "seatmap-papers study"),
+        ("place --packet", "seatmap-papers place --packet"),
+        ("tune --packet", "seatmap-papers place --packet"),
+        ("cell serve", "seatmap-papers controller serve"),
+        ("cell create --via", "seatmap-papers controller create"),
+        ("cell create --hold", "seatmap-papers controller create --hold"),
+        ("cell create --no-wait", "seatmap-papers controller create --no-wait"),
+        ("cell create --priority", "seatmap-papers controller create --priority"),
+        ("cell create --turns", "seatmap-papers controller create --turns"),
+        ("cell list --via", "seatmap-papers controller list"),
+        ("cell destroy --via", "seatmap-papers controller destroy"),
+        ("cell renew --via", "seatmap-papers controller renew"),
+        ("cell run --channel", "seatmap-papers controller start"),
+        ("cell run --no-io", "seatmap-papers controller start --no-io"),
+    ],
 };
 
 fn main() -> ExitCode {

@@ -46,13 +46,13 @@ pub struct CliProgram {
     pub guides: Guides,
     /// Commands and options of another program that users may look for here, as typed, each with
     /// the command to use.
-    pub elsewhere: &'static str,
+    pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
 impl CliProgram {
     /// The command of another program for what was typed here.
     pub fn successor_of(&self, typed: &str) -> Option<&'static str> {
-        self.elsewhere.lines().find_map(|line| line.strip_prefix(typed)?.strip_prefix(" = "))
+        self.elsewhere.iter().find(|(words, _)| *words == typed).map(|(_, command)| *command)
     }
 }
 
