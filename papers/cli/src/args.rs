@@ -22,34 +22,18 @@ use seatmap_console::guide::with_guides;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 
 /// Options that newcomers do not need: `-h` omits them to fit a screen; `--help` shows all.
-const RARELY_NEEDED: [(&str, &[&str]); 2] = [
+const RARELY_NEEDED: [(&str, &str); 2] = [
     (
         "rank",
-        &[
-            "long",
-            "unidirectional",
-            "symmetry",
-            "shard",
-            "meet",
-            "secret_file",
-            "timeout",
-            "seed",
-            "counters",
-            "csv",
-            "svg",
-            "sample",
-        ],
+        "long unidirectional symmetry shard meet secret_file timeout seed counters csv svg sample",
     ),
-    (
-        "stats",
-        &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"],
-    ),
+    ("stats", "private warm_up between stride elements syscall trace class"),
 ];
 
 /// The command line; rarely needed options appear only in `--help`.
 pub fn command() -> clap::Command {
     let command = with_short_help(PapersArgs::command(), &RARELY_NEEDED);
-    with_guides(command, guides::ALL)
+    with_guides(command, guides::GUIDES)
 }
 
 /// The experiments of five papers, run again on this computer and on models, including those of

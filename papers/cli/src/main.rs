@@ -18,7 +18,7 @@ const PROGRAM: CliProgram = CliProgram {
     command: args::command,
     completion_variable: "SEATMAP_PAPERS_COMPLETE",
     known_values: known_values::of,
-    guides: guides::ALL,
+    guides: guides::GUIDES,
     elsewhere: &[],
 };
 

@@ -3,34 +3,25 @@
 
 use crate::verbs::SeatmapCommand;
 use crate::verbs::cluster::{ClusterArgs, ClusterCommand};
-use seatmap_console::error::CliError;
-use seatmap_console::output;
+use seatmap_console::{CliError, CliResult, output};
 use seatmap_os::{Root, proc_mount};
 
-pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
+pub fn check(command: &SeatmapCommand) -> CliResult {
+    use SeatmapCommand::*;
     let root = Root::new("/");
     let checked = match command {
         // A recording contains everything.
-        SeatmapCommand::Run(run) if run.live.replay.is_some() => Ok(()),
+        Run(run) if run.live.replay.is_some() => Ok(()),
         // The doctor of clusters only reads the file of a measurement.
-        SeatmapCommand::Cluster(ClusterArgs { command: ClusterCommand::Doctor(_) }) => Ok(()),
+        Cluster(ClusterArgs { command: ClusterCommand::Doctor(_) }) => Ok(()),
         // These look for threads: only the files of processes matter.
-        SeatmapCommand::Advise(_)
-        | SeatmapCommand::Run(_)
-        | SeatmapCommand::Check(_)
-        | SeatmapCommand::Top(_)
-        | SeatmapCommand::Observe(_)
-        | SeatmapCommand::Bench(_)
-        | SeatmapCommand::Tune(_)
-        | SeatmapCommand::Pretend(_)
-        | SeatmapCommand::Cluster(_) => proc_mount::check(&root),
+        Advise(_) | Run(_) | Check(_) | Top(_) | Observe(_) | Bench(_) | Tune(_) | Pretend(_)
+        | Cluster(_) => proc_mount::check(&root),
         // These also need the files about the whole computer, which some sandboxes omit.
-        SeatmapCommand::Cell(_) | SeatmapCommand::Doctor(_) | SeatmapCommand::Noise(_) => {
-            proc_mount::check_computer(&root)
-        }
+        Cell(_) | Doctor(_) | Noise(_) => proc_mount::check_computer(&root),
         // A plan from a record only reads documents.
-        SeatmapCommand::Services(services) if services.reads_documents() => Ok(()),
-        SeatmapCommand::Services(_) => proc_mount::check_computer(&root),
+        Services(services) if services.reads_documents() => Ok(()),
+        Services(_) => proc_mount::check_computer(&root),
         // Others pin this process's own threads, or read documents.
         _ => Ok(()),
     };
@@ -45,14 +36,10 @@ pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
 
 /// Whether a command that works without `/sys` reports this computer's cores and caches.
 fn uses_topology(command: &SeatmapCommand) -> bool {
+    use SeatmapCommand::*;
     match command {
-        SeatmapCommand::Run(run) => run.live.replay.is_none() && !run.quiet,
-        SeatmapCommand::Advise(_)
-        | SeatmapCommand::Check(_)
-        | SeatmapCommand::Top(_)
-        | SeatmapCommand::Bench(_)
-        | SeatmapCommand::Tune(_)
-        | SeatmapCommand::Measure(_) => true,
+        Run(run) => run.live.replay.is_none() && !run.quiet,
+        Advise(_) | Check(_) | Top(_) | Bench(_) | Tune(_) | Measure(_) => true,
         _ => false,
     }
 }

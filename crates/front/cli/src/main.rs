@@ -1,7 +1,8 @@
 //! `seatmap`: reads the command line, calls the library behind each verb, and reports the result.
 
 mod files_needed;
-mod guides;
+#[cfg(test)]
+mod guides_tests;
 mod known_values;
 #[cfg(test)]
 mod mentioned_tests;
@@ -13,20 +14,22 @@ mod progress;
 mod schema_tests;
 mod verbs;
 
-use seatmap_console::error::CliError;
-use seatmap_console::program;
+use seatmap_console::guide::Guides;
 use seatmap_console::running::CliProgram;
-use seatmap_console::view;
+use seatmap_console::{CliResult, program, view};
 use seatmap_os::scratch;
 use std::process::ExitCode;
 use verbs::SeatmapArgs;
+
+/// Examples, exit codes, files and variables of each verb.
+const GUIDES: Guides = include_str!("guides.txt");
 
 const PROGRAM: CliProgram = CliProgram {
     name: "seatmap",
     command: verbs::command,
     completion_variable: "SEATMAP_COMPLETE",
     known_values: known_values::of,
-    guides: guides::ALL,
+    guides: GUIDES,
     // The error for a verb of the papers names its command.
     elsewhere: &[
         ("rank", "seatmap-papers rank"),
@@ -54,13 +57,14 @@ fn main() -> ExitCode {
     program::main(PROGRAM, run)
 }
 
-fn run(typed: SeatmapArgs) -> Result<(), CliError> {
+fn run(typed: SeatmapArgs) -> CliResult {
     if typed.wide {
         view::stay_wide();
     }
+    view::choose_colours(typed.colour);
     // The next command removes what a killed one left.
     scratch::sweep_all();
     // With a missing `/proc` a check would find nothing wrong.
     files_needed::check(&typed.command)?;
-    typed.command.run(&PROGRAM, typed.colour)
+    typed.command.run(&PROGRAM)
 }

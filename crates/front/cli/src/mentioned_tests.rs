@@ -10,7 +10,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = entry.file_name().into_string().unwrap();
         if path.is_dir() && !["tests", "target", "benches"].contains(&name.as_str()) {
             sources(&path, found);
-        } else if (name.ends_with(".rs") || name == "habits.txt")
+        } else if (name.ends_with(".rs") || ["habits.txt", "guides.txt"].contains(&&*name))
             && name != "tests.rs"
             && name != "mentioned_tests.rs"
             && name != "misread.rs"

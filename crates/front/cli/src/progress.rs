@@ -1,9 +1,7 @@
 //! The progress of a measurement, on stderr if that is a terminal. Everything here runs between two
 //! measurements.
 
-use seatmap_console::bar::Bars;
-use seatmap_console::view;
-use seatmap_console::view::ColourChoice;
+use seatmap_console::{Bars, view};
 use seatmap_measure::matrix;
 use seatmap_measure::survey::SurveyProgress;
 use seatmap_report::live::{self, LiveMatrix};
@@ -26,15 +24,12 @@ pub struct Display {
 }
 
 impl Display {
-    pub fn new(pus: &[u32], resolution_ns: f64, colour: ColourChoice) -> Self {
+    pub fn new(pus: &[u32], resolution_ns: f64) -> Self {
         let stderr = std::io::stderr();
         let size = view::size().filter(|_| stderr.is_terminal());
         let live = size.map(|(width, height)| {
-            let options = DrawOptions {
-                colour: view::colour(colour, &stderr),
-                width,
-                ..DrawOptions::default()
-            };
+            let options =
+                DrawOptions { colour: view::colour(&stderr), width, ..DrawOptions::default() };
             LiveMatrix::new(pus, options, height.saturating_sub(LINES_LEFT), resolution_ns)
         });
         Display { live, bars: Bars::default(), next: Instant::now() + LEAST_PAUSE, drawn: false }

@@ -9,31 +9,21 @@ macro_rules! refuse_if {
     };
 }
 
-/// The words of an option, each for its namesake or for another value of a library's type.
-macro_rules! choice {
-    (@ $meaning:ident $word:ident) => {
-        $meaning::$word
+/// The first of these options that was given, as typed. An option outside the options' own struct,
+/// or with a default, has its own condition.
+macro_rules! first_given {
+    (@ $typed:expr, $option:ident) => {
+        $crate::verbs::IsGiven::is_given(&$typed.$option)
     };
-    (@ $meaning:ident $word:ident $value:expr) => {
-        $value
+    (@ $typed:expr, $option:ident $is_given:expr) => {
+        $is_given
     };
-    (
-        $(#[$about:meta])*
-        $name:ident for $meaning:ident { $($(#[$help:meta])* $word:ident $(= $value:expr)?,)* }
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-        pub enum $name {
-            $($(#[$help])* $word,)*
-        }
-
-        impl From<$name> for $meaning {
-            fn from(word: $name) -> Self {
-                match word {
-                    $($name::$word => choice!(@ $meaning $word $($value)?),)*
-                }
-            }
-        }
+    ($typed:expr; $($option:ident $(= $is_given:expr)?),*) => {
+        [$((stringify!($option), first_given!(@ $typed, $option $($is_given)?))),*]
+            .into_iter()
+            .find_map(|(option, is_given)| {
+                is_given.then(|| format!("--{}", option.replace('_', "-")))
+            })
     };
 }
 
@@ -63,109 +53,49 @@ pub mod show;
 pub mod top;
 pub mod tune;
 
-use crate::guides;
+use crate::GUIDES;
 use clap::{CommandFactory, Parser, Subcommand};
-use seatmap_console::error::CliError;
+use seatmap_console::CliResult;
 use seatmap_console::guide::with_guides;
 use seatmap_console::running::CliProgram;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::view::ColourChoice;
 
 /// The verbs: first the five that most people need, then the others by purpose.
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("Start here", &["advise", "run", "check", "bench", "show"]),
-    ("Measure", &["measure", "compare", "cpus", "noise", "doctor", "cluster"]),
-    (
-        "Place and run",
-        &["place", "tune", "services", "pattern", "export", "top", "observe", "pretend", "cell"],
-    ),
-    ("Machines and shell", &["machines", "import", "model", "completions", "man"]),
+const GROUPS: [(&str, &str); 4] = [
+    ("Start here", "advise run check bench show"),
+    ("Measure", "measure compare cpus noise doctor cluster"),
+    ("Place and run", "place tune services pattern export top observe pretend cell"),
+    ("Machines and shell", "machines import model completions man"),
 ];
 
 /// `-h` omits these options to fit a screen; `--help` has them all.
-const RARELY_NEEDED: [(&str, &[&str]); 7] = [
-    ("pretend", &["strict", "timeout", "jobs", "same_output", "html", "junit"]),
-    ("measure", &["passes", "thorough", "parallel", "utilisation", "wakeups", "seed"]),
+const RARELY_NEEDED: [(&str, &str); 7] = [
+    ("pretend", "strict timeout jobs same_output html junit"),
+    ("measure", "passes thorough parallel utilisation wakeups seed"),
     (
         "place",
-        &[
-            "qaplib",
-            "rounds",
-            "weight",
-            "waiting",
-            "spinning",
-            "use_smt",
-            "one_per",
-            "widen",
-            "sections",
-            "kicks",
-            "threads",
-            "seed",
-            "before",
-            "fix",
-            "svg",
-            "load",
-            "load_ns",
-            "kind",
-            "equal_kind",
-            "prefer",
-        ],
+        "qaplib rounds weight waiting spinning use_smt one_per widen sections kicks threads seed \
+         before fix svg load load_ns kind equal_kind prefer",
     ),
     (
         "run",
-        &[
-            "once",
-            "skip",
-            "start_at",
-            "detach",
-            "allow_unseated",
-            "force",
-            "any_machine",
-            "html",
-            "huge",
-            "move_pages",
-            "verify_memory",
-        ],
+        "once skip start_at detach allow_unseated force any_machine html huge move_pages \
+         verify_memory",
     ),
     (
         "bench",
-        &[
-            "seats",
-            "lower_is_better",
-            "higher_is_better",
-            "name",
-            "warmup",
-            "confidence",
-            "seed",
-            "cpus",
-            "base",
-            "head",
-            "strict",
-            "history",
-            "label",
-            "html",
-        ],
+        "seats lower_is_better higher_is_better name warmup confidence seed cpus base head strict \
+         history label html",
     ),
-    (
-        "tune",
-        &[
-            "lower_is_better",
-            "higher_is_better",
-            "vary",
-            "confidence",
-            "seed",
-            "cpus",
-            "candidates",
-            "objective",
-        ],
-    ),
-    ("check", &["any_machine", "no_children", "slurm_step", "all", "trace", "metrics", "baseline"]),
+    ("tune", "lower_is_better higher_is_better vary confidence seed cpus candidates objective"),
+    ("check", "any_machine no_children slurm_step all trace metrics baseline"),
 ];
 
 /// The command line, with verbs by group and rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
     let command = with_short_help(SeatmapArgs::command(), &RARELY_NEEDED);
-    let command = with_guides(in_order(command), guides::ALL);
+    let command = with_guides(in_order(command), GUIDES);
     // The template has no `{subcommands}`: the verbs stand by group, behind the usage.
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\n{{options}}{{after-help}}",
@@ -176,7 +106,7 @@ pub fn command() -> clap::Command {
 
 /// The command line with its verbs in the order of the groups, which pages and completions follow.
 fn in_order(command: clap::Command) -> clap::Command {
-    let verbs = GROUPS.iter().flat_map(|(_, verbs)| *verbs);
+    let verbs = GROUPS.iter().flat_map(|(_, verbs)| verbs.split(' '));
     verbs.zip(1..).fold(command, |command, (verb, place)| {
         command.mut_subcommand(verb, |verb| verb.display_order(place))
     })
@@ -187,7 +117,7 @@ fn verbs_by_group(command: &clap::Command) -> String {
     let mut text = String::new();
     for (title, verbs) in GROUPS {
         text += &format!("\n{title}:\n");
-        for verb in verbs {
+        for verb in verbs.split(' ') {
             text += &format!("  {verb:<12} {}\n", about(command, verb));
         }
     }
@@ -200,7 +130,7 @@ fn about(command: &clap::Command, verb: &str) -> String {
 }
 
 /// A seating plan for threads: measures core distances, and pins threads by them.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(
     name = "seatmap",
     version,
@@ -235,97 +165,102 @@ pub struct SeatmapArgs {
     pub command: SeatmapCommand,
 }
 
-#[derive(Debug, Subcommand)]
-pub enum SeatmapCommand {
-    /// Measure the distances between the cores of a machine.
-    Measure(measure::MeasureArgs),
-    /// Read other tools' files: core-to-core-latency, MCTOP, hwloc.
-    Import(import::Import),
-    /// Write a plan or profile for another tool, or as a picture.
-    Export(export::Export),
-    /// Show a machine: heatmap, distance classes, anomalies.
-    Show(show::Show),
-    /// Compare the distances and topologies of two machines.
-    Compare(compare::CompareArgs),
-    /// Print CPUs by what they are, or how many threads fit.
-    Cpus(cpus::CpusArgs),
-    /// Find a placement for a communication pattern, and rate it.
-    Place(Box<place::PlaceArgs>),
-    /// Place all services of this computer: record, plan, apply, undo.
-    Services(services::Services),
-    /// Show, convert and list communication patterns.
-    Pattern(pattern::PatternArgs),
-    /// Recommend whether and how to pin a program.
-    Advise(advise::Advise),
-    /// Pin the threads of a program, and verify it.
-    Run(run::RunArgs),
-    /// Check the pinning of running programs.
-    Check(check::Check),
-    /// Watch the threads of running programs and their CPUs.
-    Top(top::Top),
-    /// Record which threads of a program communicate, as a pattern.
-    Observe(observe::ObserveArgs),
-    /// Benchmark commands; report only proven differences.
-    Bench(bench::Bench),
-    /// Find the best placement of a program by running it.
-    Tune(tune::Tune),
-    /// Run a program as if on another machine, to check its pinning.
-    Pretend(pretend::Pretend),
-    /// Fit a simulated machine to measurements.
-    Model(model::Model),
-    /// Reserve quiet CPUs, and run programs on them.
-    Cell(Box<cell::CellArgs>),
-    /// Measure how much time the system takes from programs, CPU by CPU.
-    Noise(noise::NoiseArgs),
-    /// Find what disturbs programs on this host, with remedies.
-    Doctor(doctor::Doctor),
-    /// Measure the distances in a cluster, and find its faulty nodes.
-    Cluster(cluster::ClusterArgs),
-    /// List the bundled machines.
-    Machines(machines::Machines),
-    /// Restore what another process changed, if that process dies.
-    #[command(hide = true, subcommand)]
-    Guardian(guardian::GuardianVerb),
-    #[command(flatten)]
-    Shell(ShellVerb),
+/// The verbs with their options, and the modules that do their work.
+macro_rules! verbs {
+    ($($(#[$about:meta])* $verb:ident($options:ty) $module:ident,)*) => {
+        #[derive(Subcommand)]
+        pub enum SeatmapCommand {
+            $($(#[$about])* $verb($options),)*
+            #[command(flatten)]
+            Shell(ShellVerb),
+        }
+
+        impl SeatmapCommand {
+            /// Does the work of a verb.
+            pub fn run(self, program: &CliProgram) -> CliResult {
+                match self {
+                    $(Self::$verb(typed) => $module::run(&typed),)*
+                    Self::Shell(verb) => verb.run(program),
+                }
+            }
+        }
+    };
 }
 
-impl SeatmapCommand {
-    /// Does the work of a verb.
-    pub fn run(self, program: &'static CliProgram, colour: ColourChoice) -> Result<(), CliError> {
-        match self {
-            Self::Measure(typed) => measure::run(&typed, colour),
-            Self::Import(typed) => import::run(&typed),
-            Self::Export(typed) => export::run(&typed),
-            Self::Show(typed) => show::run(&typed, colour),
-            Self::Compare(typed) => compare::run(&typed),
-            Self::Cpus(typed) => cpus::run(&typed),
-            Self::Place(typed) => place::run(&typed),
-            Self::Services(typed) => services::run(&typed),
-            Self::Pattern(typed) => pattern::run(&typed),
-            Self::Model(typed) => model::run(&typed),
-            Self::Guardian(typed) => guardian::run(&typed),
-            Self::Run(typed) => run::run(&typed),
-            Self::Advise(typed) => advise::run(&typed),
-            Self::Check(typed) => check::run(&typed, colour),
-            Self::Top(typed) => top::run(&typed, colour),
-            Self::Observe(typed) => observe::run(&typed),
-            Self::Bench(typed) => bench::run(&typed),
-            Self::Tune(typed) => tune::run(&typed),
-            Self::Pretend(typed) => pretend::run(&typed),
-            Self::Noise(typed) => noise::run(&typed),
-            Self::Cell(typed) => cell::run(&typed),
-            Self::Doctor(typed) => doctor::run(&typed, colour),
-            Self::Cluster(typed) => cluster::run(&typed),
-            Self::Machines(typed) => machines::run(&typed),
-            Self::Shell(verb) => verb.run(program),
-        }
+verbs! {
+    /// Measure the distances between the cores of a machine.
+    Measure(measure::MeasureArgs) measure,
+    /// Read other tools' files: core-to-core-latency, MCTOP, hwloc.
+    Import(import::Import) import,
+    /// Write a plan or profile for another tool, or as a picture.
+    Export(export::Export) export,
+    /// Show a machine: heatmap, distance classes, anomalies.
+    Show(show::Show) show,
+    /// Compare the distances and topologies of two machines.
+    Compare(compare::CompareArgs) compare,
+    /// Print CPUs by what they are, or how many threads fit.
+    Cpus(cpus::CpusArgs) cpus,
+    /// Find a placement for a communication pattern, and rate it.
+    Place(Box<place::PlaceArgs>) place,
+    /// Place all services of this computer: record, plan, apply, undo.
+    Services(services::Services) services,
+    /// Show, convert and list communication patterns.
+    Pattern(pattern::PatternArgs) pattern,
+    /// Recommend whether and how to pin a program.
+    Advise(advise::Advise) advise,
+    /// Pin the threads of a program, and verify it.
+    Run(run::RunArgs) run,
+    /// Check the pinning of running programs.
+    Check(check::Check) check,
+    /// Watch the threads of running programs and their CPUs.
+    Top(top::Top) top,
+    /// Record which threads of a program communicate, as a pattern.
+    Observe(observe::ObserveArgs) observe,
+    /// Benchmark commands; report only proven differences.
+    Bench(bench::Bench) bench,
+    /// Find the best placement of a program by running it.
+    Tune(tune::Tune) tune,
+    /// Run a program as if on another machine, to check its pinning.
+    Pretend(pretend::Pretend) pretend,
+    /// Fit a simulated machine to measurements.
+    Model(model::Model) model,
+    /// Reserve quiet CPUs, and run programs on them.
+    Cell(Box<cell::CellArgs>) cell,
+    /// Measure how much time the system takes from programs, CPU by CPU.
+    Noise(noise::NoiseArgs) noise,
+    /// Find what disturbs programs on this host, with remedies.
+    Doctor(doctor::Doctor) doctor,
+    /// Measure the distances in a cluster, and find its faulty nodes.
+    Cluster(cluster::ClusterArgs) cluster,
+    /// List the bundled machines.
+    Machines(machines::Machines) machines,
+    /// Restore what another process changed, if that process dies.
+    #[command(hide = true, subcommand)]
+    Guardian(guardian::GuardianVerb) guardian,
+}
+
+/// An option's value that shows whether it was given.
+pub trait IsGiven {
+    /// Whether the option was given.
+    fn is_given(&self) -> bool;
+}
+
+impl IsGiven for bool {
+    fn is_given(&self) -> bool {
+        *self
     }
 }
 
-/// The first of these options that was given.
-pub fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
-    options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+impl<T> IsGiven for Option<T> {
+    fn is_given(&self) -> bool {
+        self.is_some()
+    }
+}
+
+impl<T> IsGiven for Vec<T> {
+    fn is_given(&self) -> bool {
+        !self.is_empty()
+    }
 }
 
 #[cfg(test)]
@@ -374,7 +309,7 @@ mod tests {
             .map(clap::Command::get_name)
             .filter(|verb| *verb != "help")
             .collect();
-        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| verbs.split(' ')).collect();
         assert!(
             verbs.iter().all(|verb| grouped.iter().filter(|other| *other == verb).count() == 1),
             "{verbs:?}"

@@ -1,7 +1,7 @@
 //! Shell completions. The shell's script runs this program at each key press, so completions
 //! include the machines, patterns and cells that exist now.
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use crate::living;
 use crate::output;
 use crate::running::{CliProgram, KnownValue, KnownValues, Lookup};
@@ -21,7 +21,7 @@ const WHOLE_WORDS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n";
 ///
 /// # Errors
 /// The shell is not supported.
-pub fn script(program: &CliProgram, shell: clap_complete::Shell) -> Result<String, CliError> {
+pub fn script(program: &CliProgram, shell: clap_complete::Shell) -> CliResult<String> {
     let shells = Shells::builtins();
     let mut script = Vec::new();
     let name = program.name;
@@ -48,7 +48,7 @@ pub fn script(program: &CliProgram, shell: clap_complete::Shell) -> Result<Strin
 }
 
 /// Prints the completions that a shell requests; `None` if no shell does.
-pub fn answer(program: &CliProgram) -> Option<Result<(), CliError>> {
+pub fn answer(program: &CliProgram) -> Option<CliResult> {
     let name = std::env::var(program.completion_variable).ok()?;
     let shells = Shells::builtins();
     // The words to complete follow the script's own.
@@ -58,11 +58,7 @@ pub fn answer(program: &CliProgram) -> Option<Result<(), CliError>> {
     Some(completed(program, shell, words))
 }
 
-fn completed(
-    program: &CliProgram,
-    shell: &dyn EnvCompleter,
-    words: Vec<OsString>,
-) -> Result<(), CliError> {
+fn completed(program: &CliProgram, shell: &dyn EnvCompleter, words: Vec<OsString>) -> CliResult {
     let command = with_values((program.command)(), program.known_values);
     let mut command = with_programs(command, begins_command(&words));
     let folder = std::env::current_dir().ok();

@@ -24,6 +24,9 @@ pub enum CliError {
     HelpPrinted,
 }
 
+/// The result of work that may fail.
+pub type CliResult<T = ()> = Result<T, CliError>;
+
 /// `?` gives a library's error its exit code.
 impl<E: Blame> From<E> for CliError {
     fn from(error: E) -> Self {
@@ -89,6 +92,31 @@ impl CliError {
             }
             CliError::NobodyListens | CliError::HelpPrinted => 0,
         }
+    }
+}
+
+/// Names the file that an error is about.
+pub trait AtPath<T> {
+    /// The file is wrong.
+    ///
+    /// # Errors
+    /// The error, at this path.
+    fn at(self, path: &Path) -> CliResult<T>;
+
+    /// The work failed at this file.
+    ///
+    /// # Errors
+    /// The error, at this path.
+    fn work_at(self, path: &Path) -> CliResult<T>;
+}
+
+impl<T, E: Into<Box<dyn Error>>> AtPath<T> for Result<T, E> {
+    fn at(self, path: &Path) -> CliResult<T> {
+        self.map_err(|error| CliError::at(path, error))
+    }
+
+    fn work_at(self, path: &Path) -> CliResult<T> {
+        self.map_err(|error| CliError::work_at(path, error))
     }
 }
 

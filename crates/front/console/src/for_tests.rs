@@ -1,6 +1,6 @@
 //! For tests of programs: faults in their help and manual pages.
 
-use crate::guide::Guides;
+use crate::guide::{Guides, read};
 use crate::manual::pages;
 use clap::Command;
 use std::io;
@@ -8,8 +8,8 @@ use std::io;
 /// The examples that the parser rejects, each with its error.
 pub fn mistakes(guides: Guides, program: &str, command: fn() -> Command) -> Vec<String> {
     let mut wrong = Vec::new();
-    for guide in guides.iter().copied().flatten() {
-        for (line, _) in guide.examples_of(program) {
+    for guide in read(guides, program) {
+        for (line, _) in guide.examples {
             // sudo or srun may precede the program; a pipe may follow.
             let words = line.split(' ').map(|word| word.trim_matches(['\'', '<', '(', ')']));
             let words = Vec::from_iter(
@@ -69,7 +69,7 @@ mod tests {
         let repeated = Arg::new("seed").long("seed").help("The seed");
         let told = Arg::new("told").long("told").help("Where random choices start");
         let command = Command::new("p").arg(bare).arg(repeated).arg(told);
-        let found = unexplained(command, &[]).unwrap();
+        let found = unexplained(command, "").unwrap();
         let heads =
             Vec::from_iter(found.iter().map(|line| line.contains("bare") || line.contains("seed")));
         assert_eq!(heads, [true, true], "{found:?}");

@@ -1,6 +1,6 @@
 //! This computer's name, remembered profile and CPUs; and the date.
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use crate::{output, running};
 use seatmap_machines::catalog::usable;
 use seatmap_os::cpus::Cpus;
@@ -31,8 +31,8 @@ pub fn tool() -> String {
 ///
 /// # Errors
 /// A named CPU is not available.
-pub fn cpus_to_measure(named: Option<&CpuList>) -> Result<Vec<u32>, CliError> {
-    let here = Cpus::read().map_err(CliError::work)?;
+pub fn cpus_to_measure(named: Option<&CpuList>) -> CliResult<Vec<u32>> {
+    let here = Cpus::read()?;
     let measurable = usable::to_measure(named, &here).map_err(CliError::input)?;
     output::tell_each(measurable.remark);
     Ok(measurable.cpus)

@@ -1,6 +1,6 @@
 //! Opens the machine that a name or a file denotes.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliError, CliResult};
 use crate::{here, output, stdio};
 use seatmap_data::document::{Position, shell_escaped};
 use seatmap_data::machine::import::{self, ImportOptions, Imported, ProfileNote};
@@ -23,7 +23,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// There is no such machine, or the file cannot be understood.
-pub fn machine(name: &str) -> Result<Machine, CliError> {
+pub fn machine(name: &str) -> CliResult<Machine> {
     warned(with_surroundings(|around| Machine::open(name, around)))
 }
 
@@ -31,11 +31,11 @@ pub fn machine(name: &str) -> Result<Machine, CliError> {
 ///
 /// # Errors
 /// The file cannot be understood.
-pub fn machine_in(name: &str, bytes: &[u8]) -> Result<Machine, CliError> {
+pub fn machine_in(name: &str, bytes: &[u8]) -> CliResult<Machine> {
     warned(Machine::read(name, bytes, &here::today()))
 }
 
-fn warned(opened: Result<Machine, OpenError>) -> Result<Machine, CliError> {
+fn warned(opened: Result<Machine, OpenError>) -> CliResult<Machine> {
     let machine = opened.map_err(CliError::input)?;
     warn(&machine.name, &machine.notes);
     Ok(machine)
@@ -45,7 +45,7 @@ fn warned(opened: Result<Machine, OpenError>) -> Result<Machine, CliError> {
 ///
 /// # Errors
 /// As [`machine`] and [`profile_of`].
-pub fn profile(name: &str) -> Result<Profile, CliError> {
+pub fn profile(name: &str) -> CliResult<Profile> {
     profile_of(&machine(name)?)
 }
 
@@ -60,7 +60,7 @@ pub fn remembered_of_host() -> Option<Profile> {
 ///
 /// # Errors
 /// The profile remembered of this host cannot be used, or a model cannot be run.
-pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
+pub fn profile_of(machine: &Machine) -> CliResult<Profile> {
     let profile = with_surroundings(|around| machine.profile(around))?;
     // The topology alone may surprise, so warn.
     if machine.is_host() && profile.core_distance.is_none() {
@@ -73,7 +73,7 @@ pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
 ///
 /// # Errors
 /// The topology cannot be read.
-pub fn cpus_of(machine: &Machine) -> Result<ComputerCpus, CliError> {
+pub fn cpus_of(machine: &Machine) -> CliResult<ComputerCpus> {
     if machine.is_host() {
         return ComputerCpus::read().map_err(CliError::work);
     }
@@ -84,7 +84,7 @@ pub fn cpus_of(machine: &Machine) -> Result<ComputerCpus, CliError> {
 ///
 /// # Errors
 /// As [`profile_of`].
-pub fn topology_of(machine: &Machine) -> Result<Topology, CliError> {
+pub fn topology_of(machine: &Machine) -> CliResult<Topology> {
     with_surroundings(|around| machine.topology(around)).map_err(Into::into)
 }
 
@@ -102,7 +102,7 @@ pub fn rules_on(
     rules: impl IntoIterator<Item = Rule>,
     topology: &Topology,
     root: Option<Root>,
-) -> Result<Vec<Rule>, CliError> {
+) -> CliResult<Vec<Rule>> {
     let computer = ComputerCpus::of_machine(topology.clone(), root);
     rules
         .into_iter()
@@ -121,7 +121,7 @@ fn root_of(machine: &Machine) -> Option<Root> {
 ///
 /// # Errors
 /// As [`profile_of`], or the distances are unknown.
-pub fn measured_profile_of(machine: &Machine) -> Result<Profile, CliError> {
+pub fn measured_profile_of(machine: &Machine) -> CliResult<Profile> {
     let profile = with_surroundings(|around| machine.profile(around))?;
     // Checks the profile: this host as a machine only promises to run programs.
     if profile.core_distance.is_none() {
@@ -144,7 +144,7 @@ pub fn is_file(name: &str) -> bool {
 ///
 /// # Errors
 /// The file cannot be read or understood.
-pub fn imported(path: &Path, options: &ImportOptions) -> Result<Profile, CliError> {
+pub fn imported(path: &Path, options: &ImportOptions) -> CliResult<Profile> {
     let name = path.to_string_lossy();
     let machine = if path.is_dir() {
         machine(&name)?
@@ -158,20 +158,18 @@ pub fn imported(path: &Path, options: &ImportOptions) -> Result<Profile, CliErro
         }
         machine_in(&name, &bytes)?
     };
-    import::with_facts(profile_of(&machine)?, options)
-        .map(explained)
-        .map_err(|error| CliError::at(path, error))
+    import::with_facts(profile_of(&machine)?, options).map(explained).at(path)
 }
 
 /// The topology in a file, without warnings about its other contents.
 ///
 /// # Errors
 /// The file cannot be read or understood.
-pub fn topology(path: &Path) -> Result<Topology, CliError> {
+pub fn topology(path: &Path) -> CliResult<Topology> {
     Ok(understood(path, &bytes(path)?, &ImportOptions::default())?.profile.topology)
 }
 
-fn understood(path: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Imported, CliError> {
+fn understood(path: &Path, bytes: &[u8], options: &ImportOptions) -> CliResult<Imported> {
     import::read_with(bytes, &path.to_string_lossy(), Some(&here::today()), options)
         .map_err(|error| CliError::at(path, not_a_machine(path, bytes, error)))
 }
@@ -200,8 +198,8 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -
 ///
 /// # Errors
 /// The file cannot be read, is a device or pipe, or is too long.
-pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
-    read(path).map_err(|error| CliError::at(path, error))
+pub fn bytes(path: &Path) -> CliResult<Vec<u8>> {
+    read(path).at(path)
 }
 
 /// The document in a file of the kind that `is` recognises, else `None`. `-` is `None` too: stdin
@@ -213,13 +211,24 @@ pub fn if_in_file<T, E: Into<Box<dyn Error>>>(
     name: &str,
     is: fn(&[u8]) -> bool,
     parse: fn(&str) -> Result<T, E>,
-) -> Result<Option<T>, CliError> {
+) -> CliResult<Option<T>> {
     let path = Path::new(name);
     if name == "-" || !path.is_file() {
         return Ok(None);
     }
     let bytes = bytes(path)?;
     is(&bytes).then(|| parsed(path, &bytes, parse)).transpose()
+}
+
+/// The document in a file; `-` is stdin.
+///
+/// # Errors
+/// The file cannot be read or understood.
+pub fn document<T, E: Into<Box<dyn Error>>>(
+    path: &Path,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> CliResult<T> {
+    parsed(path, &bytes(path)?, parse)
 }
 
 /// Parses the document in the bytes of a file.
@@ -230,12 +239,12 @@ pub fn parsed<T, E: Into<Box<dyn Error>>>(
     path: &Path,
     bytes: &[u8],
     parse: impl FnOnce(&str) -> Result<T, E>,
-) -> Result<T, CliError> {
+) -> CliResult<T> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let place = Position::of(bytes, error.valid_up_to());
         CliError::at(path, format!("{place}: this is not UTF-8 text"))
     })?;
-    parse(text).map_err(|error| CliError::at(path, error))
+    parse(text).at(path)
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

@@ -1,6 +1,6 @@
 //! Handles Ctrl-C and requests to stop.
 
-use crate::error::CliError;
+use crate::error::CliResult;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,13 +16,12 @@ impl StopFlag {
     ///
     /// # Errors
     /// The system refuses the handlers.
-    pub fn listen() -> Result<Self, CliError> {
+    pub fn listen() -> CliResult<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // The order matters: the second signal finds the flag set and takes the default action.
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-                .map_err(CliError::work)?;
-            signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(CliError::work)?;
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
         }
         Ok(StopFlag(stop))
     }

@@ -54,3 +54,10 @@ pub mod time;
 pub mod values;
 pub mod view;
 pub mod waiting;
+
+pub use bar::{Bar, Bars};
+pub use error::{AtPath, CliError, CliResult};
+pub use interrupt::StopFlag;
+pub use output::Destination;
+pub use outputs::{Outputs, ResultForms};
+pub use time::{time_in, time_within};

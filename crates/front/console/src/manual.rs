@@ -1,19 +1,14 @@
 //! Generates manual pages.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliResult};
 use crate::guide::{self, GuideEntry, Guides, VerbGuide};
 use crate::output::{self, Destination};
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
+use seatmap_report::capital;
 use std::io;
 use std::path::Path;
-
-/// The environment variables that every command reads.
-const OF_ALL: &[GuideEntry] = &[
-    ("NO_COLOR", "no colours, unless an option requests them"),
-    ("COLUMNS", "the width of text in columns, instead of the terminal's"),
-];
 
 /// A page of the manual.
 pub struct ManualPage {
@@ -27,12 +22,12 @@ pub struct ManualPage {
 ///
 /// # Errors
 /// The folder or a file in it cannot be written.
-pub fn write(command: Command, guides: Guides, folder: Option<&Path>) -> Result<(), CliError> {
-    let pages = pages(command, guides).map_err(CliError::work)?;
+pub fn write(command: Command, guides: Guides, folder: Option<&Path>) -> CliResult {
+    let pages = pages(command, guides)?;
     let Some(folder) = folder else {
         return pages.first().map_or(Ok(()), |main| output::print_exact(&main.text));
     };
-    std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
+    std::fs::create_dir_all(folder).work_at(folder)?;
     // As for any output, a link of another user is not followed.
     pages.iter().try_for_each(|page| Destination::new(&folder.join(&page.file))?.write(&page.text))
 }
@@ -46,6 +41,7 @@ pub fn pages(command: Command, guides: Guides) -> io::Result<Vec<ManualPage>> {
     let mut command = with_all_texts(command.disable_help_subcommand(true));
     command.build();
     let program = command.get_name().to_owned();
+    let guides = guide::read(guides, &program);
     let mut pages = Vec::new();
     let mut commands = vec![(String::new(), command)];
     while let Some((verb, command)) = commands.pop() {
@@ -54,8 +50,8 @@ pub fn pages(command: Command, guides: Guides) -> io::Result<Vec<ManualPage>> {
             (format!("{verb} {}", inner.get_name()).trim_start().to_owned(), inner.clone())
         });
         commands.extend(inner);
-        let guide = guide::of(guides, &verb).copied().unwrap_or(VerbGuide::USUAL);
-        pages.push(page(command, &program, &guide)?);
+        let guide = guides.iter().find(|guide| guide.verb == verb);
+        pages.push(page(command, &program, guide)?);
     }
     Ok(pages)
 }
@@ -65,7 +61,7 @@ fn with_all_texts(command: Command) -> Command {
     command.mut_args(|argument| argument.hide_short_help(false)).mut_subcommands(with_all_texts)
 }
 
-fn page(command: Command, program: &str, guide: &VerbGuide) -> io::Result<ManualPage> {
+fn page(command: Command, program: &str, guide: Option<&VerbGuide>) -> io::Result<ManualPage> {
     let has_commands = command.get_subcommands().any(|inner| !inner.is_hide_set());
     let has_version = command.get_version().is_some();
     let has_options = command.get_arguments().any(|argument| !argument.is_hide_set());
@@ -82,7 +78,9 @@ fn page(command: Command, program: &str, guide: &VerbGuide) -> io::Result<Manual
     if has_commands {
         man.render_subcommands_section(&mut text)?;
     }
-    of_guide(program, guide).to_writer(&mut text)?;
+    if let Some(guide) = guide {
+        of_guide(program, guide).to_writer(&mut text)?;
+    }
     if has_version {
         man.render_version_section(&mut text)?;
     }
@@ -92,10 +90,10 @@ fn page(command: Command, program: &str, guide: &VerbGuide) -> io::Result<Manual
 
 fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
     let mut roff = Roff::default();
-    list(&mut roff, "EXIT STATUS", guide.exits.iter().copied());
-    list(&mut roff, "FILES", guide.files.iter().copied());
-    list(&mut roff, "ENVIRONMENT", guide.environment.iter().chain(OF_ALL).copied());
-    list(&mut roff, "EXAMPLES", guide.examples_of(program));
+    list(&mut roff, "EXIT STATUS", &guide.exits);
+    list(&mut roff, "FILES", &guide.files);
+    list(&mut roff, "ENVIRONMENT", &guide.environment);
+    list(&mut roff, "EXAMPLES", &guide.examples);
     let mut related: Vec<Inline> = Vec::new();
     for (name, section) in guide.pages(program) {
         if !related.is_empty() {
@@ -110,23 +108,14 @@ fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
 }
 
 /// Nothing without entries.
-fn list<'a>(
-    roff: &mut Roff,
-    title: &str,
-    entries: impl Iterator<Item = (impl Into<String>, &'a str)>,
-) {
-    for (at, (word, about)) in entries.enumerate() {
-        if at == 0 {
-            roff.control("SH", [title]);
-        }
-        roff.control("TP", []).text([bold(word)]).text([roman(capitalised(about))]);
+fn list(roff: &mut Roff, title: &str, entries: &[GuideEntry]) {
+    if !entries.is_empty() {
+        roff.control("SH", [title]);
     }
-}
-
-fn capitalised(about: &str) -> String {
-    let mut letters = about.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).chain(['.']).collect()
+    for (word, about) in entries {
+        let about = capital(about) + ".";
+        roff.control("TP", []).text([bold(word)]).text([roman(about)]);
+    }
 }
 
 /// The library repeats the definition of the apostrophe before each section.
@@ -141,13 +130,14 @@ mod tests {
     use super::*;
     use clap::Arg;
 
-    const GUIDES: Guides = &[&[VerbGuide {
-        verb: "sit",
-        examples: &[("p sit --rare 3", "sit on three")],
-        files: &[("/run/p", "remembered seats")],
-        see_also: &["stand", "taskset(1)"],
-        ..VerbGuide::USUAL
-    }]];
+    const GUIDES: Guides = "\
+verb sit
+$ p sit --rare 3
+  sit on three
+file /run/p
+  remembered seats
+see stand, taskset(1)
+";
 
     #[test]
     fn a_page_has_every_text_and_section() {

@@ -1,6 +1,6 @@
 //! The rank and meeting place of this process, from launchers and options.
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use seatmap_cluster::Rank;
 use seatmap_cluster::meeting::Meeting;
 use seatmap_cluster::secret::Secret;
@@ -14,7 +14,7 @@ fn variable(name: &str) -> Option<String> {
 ///
 /// # Errors
 /// No launcher gave it one.
-pub fn rank() -> Result<Rank, CliError> {
+pub fn rank() -> CliResult<Rank> {
     Rank::find(variable).map_err(CliError::input)
 }
 
@@ -32,7 +32,7 @@ pub fn place(typed: Option<&str>, rank: &Rank) -> Meeting {
 ///
 /// # Errors
 /// It is too short, or others may read it.
-pub fn secret(file: Option<&Path>) -> Result<Option<Secret>, CliError> {
+pub fn secret(file: Option<&Path>) -> CliResult<Option<Secret>> {
     let given = match (file, variable("SEATMAP_SECRET")) {
         // A file given explicitly takes precedence over a variable, which may be inherited.
         (Some(path), _) => Some(Secret::of_file(path)),

@@ -1,9 +1,10 @@
 //! The command-line arguments of a new cell.
 
-use crate::error::CliError;
+use crate::choice;
+use crate::error::{CliError, CliResult};
 use crate::time::time;
 use crate::values;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use seatmap_cell::{CellBackend, CellRequest, Name};
 use seatmap_os::{CpuList, CpuSet};
 use std::num::NonZeroUsize;
@@ -43,7 +44,7 @@ impl NewCell {
     ///
     /// # Errors
     /// Neither CPUs nor a time are given.
-    pub fn check(&self, is_chosen: bool) -> Result<(), CliError> {
+    pub fn check(&self, is_chosen: bool) -> CliResult {
         if is_chosen || self.cpus.is_some() || self.count.is_some() || self.ttl.is_some() {
             return Ok(());
         }
@@ -66,24 +67,15 @@ impl NewCell {
     }
 }
 
-/// The isolation of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CellIsolation {
-    /// An isolated partition of cgroup version 2.
-    V2Partition,
-    /// An exclusive cpuset of cgroup version 1.
-    V1Exclusive,
-    /// Other threads moved away by their affinity masks.
-    Affinity,
-}
-
-impl From<CellIsolation> for CellBackend {
-    fn from(level: CellIsolation) -> Self {
-        match level {
-            CellIsolation::V2Partition => CellBackend::V2Partition,
-            CellIsolation::V1Exclusive => CellBackend::V1Exclusive,
-            CellIsolation::Affinity => CellBackend::Affinity,
-        }
+choice! {
+    /// The isolation of a cell.
+    CellIsolation for CellBackend {
+        /// An isolated partition of cgroup version 2.
+        V2Partition,
+        /// An exclusive cpuset of cgroup version 1.
+        V1Exclusive,
+        /// Other threads moved away by their affinity masks.
+        Affinity,
     }
 }
 

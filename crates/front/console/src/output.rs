@@ -1,6 +1,6 @@
 //! Writes results to stdout or to a file, which is either complete or absent.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliError, CliResult};
 use crate::printable::printable;
 use crate::{running, stdio, view};
 pub use seatmap_data::document::visible;
@@ -18,17 +18,17 @@ use std::sync::{Mutex, PoisonError};
 
 /// Prints sentences on stdout, wrapped to the terminal's columns. Fails if stdout is closed or
 /// full; a closed pipe ends the program without a message.
-pub fn print(text: &str) -> Result<(), CliError> {
+pub fn print(text: &str) -> CliResult {
     print_exact(&fitted(printable(text), view::text_columns(&io::stdout())))
 }
 
 /// Prints a page as [`print()`] prints sentences.
-pub fn show(page: &Page) -> Result<(), CliError> {
+pub fn show(page: &Page) -> CliResult {
     print_exact(&printable(&page.text(view::text_columns(&io::stdout()))))
 }
 
 /// Prints text that already has its width, such as help.
-pub fn print_drawn(text: &str) -> Result<(), CliError> {
+pub fn print_drawn(text: &str) -> CliResult {
     print_exact(&printable(text))
 }
 
@@ -41,7 +41,7 @@ fn fitted(text: Cow<'_, str>, columns: Option<usize>) -> Cow<'_, str> {
 
 /// Ignores a closed pipe, for commands whose exit code is a verdict: with `pipefail`, `seatmap
 /// check | head` fails as `seatmap check` does.
-pub fn even_unread(printed: Result<(), CliError>) -> Result<(), CliError> {
+pub fn even_unread(printed: CliResult) -> CliResult {
     match printed {
         Err(CliError::NobodyListens) => Ok(()),
         printed => printed,
@@ -49,7 +49,7 @@ pub fn even_unread(printed: Result<(), CliError>) -> Result<(), CliError> {
 }
 
 /// Prints text on stdout unchanged, for example a document.
-pub fn print_exact(text: &str) -> Result<(), CliError> {
+pub fn print_exact(text: &str) -> CliResult {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
         // A reader such as `head` may stop early.
@@ -68,7 +68,7 @@ fn to_stdout(bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Prints a document as JSON, on one line.
-pub fn json(document: &impl Serialize) -> Result<(), CliError> {
+pub fn json(document: &impl Serialize) -> CliResult {
     print_exact(&seatmap_data::document::written(document))
 }
 
@@ -190,11 +190,11 @@ impl Destination {
     ///
     /// # Errors
     /// The file or folder cannot be written.
-    pub fn new(path: &Path) -> Result<Self, CliError> {
+    pub fn new(path: &Path) -> CliResult<Self> {
         if path == Path::new("-") {
             return Ok(Destination::Stdout);
         }
-        Self::at(path).map_err(|error| CliError::at(path, error))
+        Self::at(path).at(path)
     }
 
     fn at(path: &Path) -> io::Result<Self> {
@@ -239,7 +239,7 @@ impl Destination {
     ///
     /// # Errors
     /// The system's error; an existing file is then unchanged.
-    pub fn write(&self, text: &str) -> Result<(), CliError> {
+    pub fn write(&self, text: &str) -> CliResult {
         self.write_silently(text)?;
         if let Destination::File(path) = self {
             tell_of_file(path);
@@ -251,17 +251,15 @@ impl Destination {
     ///
     /// # Errors
     /// As [`Destination::write`].
-    pub fn write_silently(&self, text: &str) -> Result<(), CliError> {
+    pub fn write_silently(&self, text: &str) -> CliResult {
         match self {
             Destination::Stdout => print_exact(text),
             Destination::Stream(path) => {
                 let written =
                     whole_file::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
-                written.map_err(|error| CliError::work_at(path, error))
+                written.work_at(path)
             }
-            Destination::File(path) => {
-                replace(path, text.as_bytes()).map_err(|error| CliError::work_at(path, error))
-            }
+            Destination::File(path) => replace(path, text.as_bytes()).work_at(path),
         }
     }
 
@@ -269,7 +267,7 @@ impl Destination {
     ///
     /// # Errors
     /// As [`Destination::write`].
-    pub fn write_named(&self, text: &str, typed: Option<&Path>) -> Result<(), CliError> {
+    pub fn write_named(&self, text: &str, typed: Option<&Path>) -> CliResult {
         self.write_silently(text)?;
         if let Some(path) = typed.filter(|_| *self != Destination::Stdout) {
             tell(&format!("wrote {}", path.display()));
@@ -282,7 +280,7 @@ impl Destination {
 ///
 /// # Errors
 /// The file cannot be written, or the file and JSON would both go to stdout.
-pub fn file(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
+pub fn file(typed: Option<&Path>, json: bool) -> CliResult<Option<Destination>> {
     beside(typed, json.then_some("--json"), "-o")
 }
 
@@ -290,7 +288,7 @@ pub fn file(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, Cli
 ///
 /// # Errors
 /// As [`file()`].
-pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
+pub fn page(typed: Option<&Path>, json: bool) -> CliResult<Option<Destination>> {
     beside(typed, json.then_some("--json"), "--html")
 }
 
@@ -306,7 +304,7 @@ const OTHER_ENDINGS: [&str; 6] = ["csv", "tsv", "xml", "xlsx", "png", "pdf"];
 
 /// Refuses an extension of another format: `-o distances.csv` would hold JSON. Unknown extensions
 /// are accepted.
-fn check_format(path: &Path, option: &str) -> Result<(), CliError> {
+fn check_format(path: &Path, option: &str) -> CliResult {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let Some((_, format, own)) = FORMATS.iter().find(|(of, ..)| *of == option) else {
         return Ok(());
@@ -333,7 +331,7 @@ pub fn beside(
     typed: Option<&Path>,
     on_stdout: Option<&str>,
     option: &str,
-) -> Result<Option<Destination>, CliError> {
+) -> CliResult<Option<Destination>> {
     typed.map_or(Ok(()), |path| check_format(path, option))?;
     let destination = typed.map(Destination::new).transpose()?;
     match on_stdout.filter(|_| destination == Some(Destination::Stdout)) {

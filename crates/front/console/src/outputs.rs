@@ -1,6 +1,6 @@
 //! The destinations of a verb's result: a file, a page, and stdout.
 
-use crate::error::CliError;
+use crate::error::CliResult;
 use crate::output::{self, Destination};
 use clap::Args;
 use seatmap_report::Page;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// The options for a result in other forms than text.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Default, Args)]
 pub struct ResultForms {
     /// Write one self-contained page; - is stdout.
     #[arg(long, value_name = "FILE")]
@@ -23,7 +23,7 @@ impl ResultForms {
     ///
     /// # Errors
     /// The file cannot be written, or two results would go to stdout.
-    pub fn outputs(&self, file: Option<&Path>) -> Result<Outputs, CliError> {
+    pub fn outputs(&self, file: Option<&Path>) -> CliResult<Outputs> {
         Outputs::new(self.json, file, self.html.as_deref())
     }
 }
@@ -41,7 +41,7 @@ impl Outputs {
     ///
     /// # Errors
     /// The file cannot be written, or two results would go to stdout.
-    pub fn new(is_json: bool, file: Option<&Path>, page: Option<&Path>) -> Result<Self, CliError> {
+    pub fn new(is_json: bool, file: Option<&Path>, page: Option<&Path>) -> CliResult<Self> {
         let mut outputs = Outputs { is_json, file: output::file(file, is_json)?, page: None };
         outputs.page = output::beside(page, outputs.on_stdout(), "--html")?;
         Ok(outputs)
@@ -71,7 +71,7 @@ impl Outputs {
     ///
     /// # Errors
     /// The system's error.
-    pub fn write(&self, document: &impl Serialize, is_quiet: bool) -> Result<(), CliError> {
+    pub fn write(&self, document: &impl Serialize, is_quiet: bool) -> CliResult {
         let Some(file) = &self.file else { return Ok(()) };
         let text = seatmap_data::document::written(document);
         if is_quiet { file.write_silently(&text) } else { file.write(&text) }
@@ -81,12 +81,7 @@ impl Outputs {
     ///
     /// # Errors
     /// The system's error.
-    pub fn step(
-        &self,
-        document: &impl Serialize,
-        page: Option<Page>,
-        is_quiet: bool,
-    ) -> Result<(), CliError> {
+    pub fn step(&self, document: &impl Serialize, page: Option<Page>, is_quiet: bool) -> CliResult {
         self.write(document, is_quiet)?;
         self.print(document, page.as_ref())
     }
@@ -95,14 +90,14 @@ impl Outputs {
     ///
     /// # Errors
     /// The system's error.
-    pub fn show(&self, document: &impl Serialize, page: &Page) -> Result<(), CliError> {
+    pub fn show(&self, document: &impl Serialize, page: &Page) -> CliResult {
         if let Some(place) = &self.page {
             place.write(&page.html())?;
         }
         self.print(document, Some(page))
     }
 
-    fn print(&self, document: &impl Serialize, page: Option<&Page>) -> Result<(), CliError> {
+    fn print(&self, document: &impl Serialize, page: Option<&Page>) -> CliResult {
         if self.is_json {
             return output::json(document);
         }

@@ -1,6 +1,6 @@
 //! Work distributed over the ranks of a job.
 
-use crate::error::CliError;
+use crate::error::CliResult;
 use crate::values::duration;
 use crate::{here, meet, output};
 use clap::Args;
@@ -45,7 +45,7 @@ impl LaunchedRank {
     ///
     /// # Errors
     /// No launcher gave this process a rank, or its secret is invalid.
-    pub fn of_launcher(typed: &MeetingPlace) -> Result<Self, CliError> {
+    pub fn of_launcher(typed: &MeetingPlace) -> CliResult<Self> {
         let rank = meet::rank()?;
         let meet = Meet {
             meeting: meet::place(typed.meet.as_deref(), &rank),

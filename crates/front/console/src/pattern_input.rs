@@ -1,6 +1,6 @@
 //! Finds the pattern that a generator or a file denotes.
 
-use crate::error::CliError;
+use crate::error::{AtPath, CliError, CliResult};
 use crate::{input, output};
 use seatmap_data::document::{json_problem, shell_escaped};
 use seatmap_data::machine::import as machine_import;
@@ -15,7 +15,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// The text is none of these, or the file does not contain a pattern.
-pub fn pattern(text: &str) -> Result<Pattern, CliError> {
+pub fn pattern(text: &str) -> CliResult<Pattern> {
     pattern_of(text, None)
 }
 
@@ -23,7 +23,7 @@ pub fn pattern(text: &str) -> Result<Pattern, CliError> {
 ///
 /// # Errors
 /// As [`pattern`], or there is no matrix to select.
-pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError> {
+pub fn pattern_of(text: &str, which: Option<Which>) -> CliResult<Pattern> {
     let path = Path::new(text);
     // In an unsearchable folder, assume a file: reading it gives the reason.
     let is_file = text == "-" || path.try_exists().unwrap_or_else(|_| text.contains('/'));
@@ -77,12 +77,12 @@ fn not_a_pattern(path: &Path, bytes: &[u8], error: import::PatternImportError) -
 ///
 /// # Errors
 /// The text is neither, or the number of loads differs from the number of tasks.
-pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliError> {
+pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> CliResult {
     let Some(typed) = typed else { return Ok(()) };
     let path = Path::new(typed);
     let loads = if typed == "-" || path.exists() {
         let text = text_of(path, "the file is not text, so it is not a list of loads")?;
-        loads::read(&text).map_err(|error| CliError::at(path, error))?
+        loads::read(&text).at(path)?
     } else {
         loads::read(typed)
             .map_err(|error| CliError::input(format!("--load {typed}: {}", json_problem(error))))?
@@ -104,12 +104,12 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
 ///
 /// # Errors
 /// The file cannot be read or is not an instance.
-pub fn instance(path: &Path) -> Result<Instance, CliError> {
+pub fn instance(path: &Path) -> CliResult<Instance> {
     let text = text_of(path, "the file is not text, so it is not a QAPLIB instance")?;
-    Instance::read(&text).map_err(|error| CliError::at(path, error))
+    Instance::read(&text).at(path)
 }
 
-fn text_of(path: &Path, problem: &'static str) -> Result<String, CliError> {
+fn text_of(path: &Path, problem: &'static str) -> CliResult<String> {
     String::from_utf8(input::bytes(path)?).map_err(|_| CliError::at(path, problem))
 }
 

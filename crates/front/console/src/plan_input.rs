@@ -1,6 +1,6 @@
 //! Reads plans and expected seats from files.
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use crate::here::host_name;
 use crate::input;
 use seatmap_cluster::ranks_here;
@@ -15,7 +15,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// The file cannot be read or is not a plan.
-pub fn plan(path: &Path) -> Result<Plan, CliError> {
+pub fn plan(path: &Path) -> CliResult<Plan> {
     plan_in(path, &input::bytes(path)?)
 }
 
@@ -23,7 +23,7 @@ pub fn plan(path: &Path) -> Result<Plan, CliError> {
 ///
 /// # Errors
 /// As [`plan`]; or the plan is for another machine and `any_machine` is false.
-pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan, CliError> {
+pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> CliResult<Plan> {
     let plan = plan_in(path, bytes)?;
     // The same CPU number is a different place on another computer.
     match plan.check_machine(&host_name()) {
@@ -36,7 +36,7 @@ pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan
 ///
 /// # Errors
 /// The file is not a plan.
-pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
+pub fn plan_in(path: &Path, bytes: &[u8]) -> CliResult<Plan> {
     if is_foreign(bytes) {
         return Err(CliError::at(
             path,
@@ -50,7 +50,7 @@ pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
 ///
 /// # Errors
 /// The file is such a plan but cannot be understood.
-pub fn rank_plan_in(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliError> {
+pub fn rank_plan_in(path: &Path, bytes: &[u8]) -> CliResult<Option<RankPlan>> {
     let is_plan = RankPlan::is_plan(bytes);
     is_plan.then(|| input::parsed(path, bytes, RankPlan::from_json)).transpose()
 }
@@ -61,7 +61,7 @@ pub fn rank_plan_in(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliEr
 /// # Errors
 /// The file cannot be read or is none of the three; the plan is for another machine and
 /// `any_machine` is false; or the seating's program has ended or been moved since.
-pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<ExpectedSource, CliError> {
+pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> CliResult<ExpectedSource> {
     let Some(path) = file else { return Ok(ExpectedSource::Launchers) };
     let bytes = input::bytes(path)?;
     // The document itself states its kind; the user names only a file.

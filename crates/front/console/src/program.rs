@@ -1,9 +1,8 @@
 //! The `main` of each of Seatmap's programs.
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use crate::running::{self, CliProgram};
-use crate::view::{self, ColourChoice};
-use crate::{completion, misread, output};
+use crate::{completion, misread, output, view};
 use clap::Parser;
 use clap::error::ErrorKind;
 use seatmap_report::terminal::Colour;
@@ -12,10 +11,7 @@ use std::process::ExitCode;
 
 /// Parses the command line, does the work, and reports a failure; or answers a shell's request for
 /// completions.
-pub fn main<T: Parser>(
-    program: CliProgram,
-    work: impl FnOnce(T) -> Result<(), CliError>,
-) -> ExitCode {
+pub fn main<T: Parser>(program: CliProgram, work: impl FnOnce(T) -> CliResult) -> ExitCode {
     let program = running::begin(program);
     // First: an incomplete command line cannot be parsed.
     let done = completion::answer(program).unwrap_or_else(|| parse(program).and_then(work));
@@ -27,7 +23,7 @@ pub fn main<T: Parser>(
 
 /// Parses the bare command line. The full one takes twice as long to build and only serves help and
 /// errors.
-fn parse<T: Parser>(program: &CliProgram) -> Result<T, CliError> {
+fn parse<T: Parser>(program: &CliProgram) -> CliResult<T> {
     T::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayVersion => refusal(program, error),
         _ => refusal(program, in_full(program).unwrap_or(error)),
@@ -47,7 +43,7 @@ fn refusal(program: &CliProgram, error: clap::Error) -> CliError {
     if error.use_stderr() {
         return CliError::CommandLine(error);
     }
-    let has_colour = view::colour(ColourChoice::Auto, &std::io::stdout()) != Colour::None;
+    let has_colour = view::colour(&std::io::stdout()) != Colour::None;
     let shown = if has_colour { text.ansi().to_string() } else { text.to_string() };
     output::print_drawn(&shown).err().unwrap_or(CliError::HelpPrinted)
 }

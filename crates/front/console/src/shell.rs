@@ -1,37 +1,10 @@
 //! The common part of all command lines: verbs for shells, and a short `-h`.
 
-use crate::error::CliError;
-use crate::guide::VerbGuide;
+use crate::error::CliResult;
 use crate::running::CliProgram;
 use crate::{completion, manual, output};
 use clap::{Command, Subcommand};
 use std::path::PathBuf;
-
-/// The help and manual pages of these verbs.
-pub const GUIDES: &[VerbGuide] = &[
-    VerbGuide {
-        verb: "completions",
-        examples: &[
-            ("source <({program} completions bash)", "enable completions in this shell"),
-            (
-                "{program} completions zsh > ~/.zfunc/_{program}",
-                "install them in a folder of zsh's $fpath",
-            ),
-            ("{program} completions fish | source", "enable them in fish"),
-        ],
-        see_also: &["man", "bash(1)", "zsh(1)", "fish(1)"],
-        ..VerbGuide::USUAL
-    },
-    VerbGuide {
-        verb: "man",
-        examples: &[
-            ("{program} man ~/.local/share/man/man1", "install the pages where man(1) finds them"),
-            ("{program} man | man -l -", "read the main page"),
-        ],
-        see_also: &["completions", "man(1)"],
-        ..VerbGuide::USUAL
-    },
-];
 
 /// A verb for the shell.
 #[derive(Debug, Subcommand)]
@@ -54,7 +27,7 @@ impl ShellVerb {
     ///
     /// # Errors
     /// The shell is not supported, or a file cannot be written.
-    pub fn run(&self, program: &CliProgram) -> Result<(), CliError> {
+    pub fn run(&self, program: &CliProgram) -> CliResult {
         match self {
             ShellVerb::Completions { shell } => {
                 output::print_exact(&completion::script(program, *shell)?)
@@ -68,10 +41,10 @@ impl ShellVerb {
 
 /// Hides options that newcomers do not need, by verb: `-h` omits them, so it fits a screen;
 /// `--help` lists all.
-pub fn with_short_help(command: Command, rarely_needed: &[(&str, &[&str])]) -> Command {
+pub fn with_short_help(command: Command, rarely_needed: &[(&str, &str)]) -> Command {
     rarely_needed.iter().fold(command, |command, (verb, options)| {
         command.mut_subcommand(verb, |verb| {
-            options.iter().fold(verb, |verb, option| {
+            options.split(' ').fold(verb, |verb, option| {
                 verb.mut_arg(option, |option| option.hide_short_help(true))
             })
         })

@@ -1,9 +1,8 @@
 //! Parses values of the command line: CPUs, sizes, counts, times, levels of a machine.
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use crate::input;
 use crate::time::time;
-use clap::ValueEnum;
 use seatmap_data::document::with_causes;
 use seatmap_data::machine::Level;
 use seatmap_launch::sets::{self, ComputerCpus};
@@ -25,7 +24,7 @@ impl MachineCpus {
     ///
     /// # Errors
     /// A word names no CPU of the machine, or its topology cannot be read.
-    pub fn on(&self, machine: &Machine) -> Result<CpuList, CliError> {
+    pub fn on(&self, machine: &Machine) -> CliResult<CpuList> {
         match self {
             MachineCpus::List(list) => Ok(list.clone()),
             MachineCpus::Words(words) => {
@@ -138,35 +137,52 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     })
 }
 
-/// Parts of the machine that PUs can share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LevelChoice {
-    /// A core.
-    Core,
-    /// A level-2 cache.
-    L2,
-    /// A level-3 cache.
-    L3,
-    /// A die.
-    Die,
-    /// A NUMA node.
-    #[value(alias = "node")]
-    Numa,
-    /// A package.
-    #[value(alias = "socket")]
-    Package,
+/// The words of an option, each for its namesake or for another value of a library's type.
+#[macro_export]
+macro_rules! choice {
+    (@ $meaning:ident $word:ident) => {
+        $meaning::$word
+    };
+    (@ $meaning:ident $word:ident $value:expr) => {
+        $value
+    };
+    (
+        $(#[$about:meta])*
+        $name:ident for $meaning:ident { $($(#[$help:meta])* $word:ident $(= $value:expr)?,)* }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+        pub enum $name {
+            $($(#[$help])* $word,)*
+        }
+
+        impl From<$name> for $meaning {
+            fn from(word: $name) -> Self {
+                match word {
+                    $($name::$word => $crate::choice!(@ $meaning $word $($value)?),)*
+                }
+            }
+        }
+    };
 }
 
-impl From<LevelChoice> for Level {
-    fn from(choice: LevelChoice) -> Self {
-        match choice {
-            LevelChoice::Core => Level::Core,
-            LevelChoice::L2 => Level::L2,
-            LevelChoice::L3 => Level::L3,
-            LevelChoice::Die => Level::Die,
-            LevelChoice::Numa => Level::Numa,
-            LevelChoice::Package => Level::Package,
-        }
+choice! {
+    /// Parts of the machine that PUs can share.
+    LevelChoice for Level {
+        /// A core.
+        Core,
+        /// A level-2 cache.
+        L2,
+        /// A level-3 cache.
+        L3,
+        /// A die.
+        Die,
+        /// A NUMA node.
+        #[value(alias = "node")]
+        Numa,
+        /// A package.
+        #[value(alias = "socket")]
+        Package,
     }
 }
 

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use seatmap_report::terminal::{Colour, LEAST_COLUMNS};
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// When and how to use colours.
@@ -27,10 +28,18 @@ const USUAL_WIDTH: usize = 100;
 /// Beyond this, cells only grow.
 const WIDEST: usize = 200;
 
+/// The value of `--colour`.
+static COLOURS: OnceLock<ColourChoice> = OnceLock::new();
+
+/// Sets the colours from now on. Only the first call has an effect.
+pub fn choose_colours(choice: ColourChoice) {
+    COLOURS.get_or_init(|| choice);
+}
+
 /// The colours for a stream. NO_COLOR (no-color.org) applies unless the command line requests
 /// colours.
-pub fn colour(choice: ColourChoice, stream: &impl IsTerminal) -> Colour {
-    match choice {
+pub fn colour(stream: &impl IsTerminal) -> Colour {
+    match COLOURS.get().unwrap_or(&ColourChoice::Auto) {
         ColourChoice::True => Colour::True,
         ColourChoice::Ansi256 => Colour::Ansi256,
         ColourChoice::Never => Colour::None,

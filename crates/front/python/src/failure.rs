@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyException;
 use pyo3::{PyErr, create_exception};
-use seatmap_console::error::CliError;
+use seatmap_console::CliError;
 use std::error::Error;
 
 create_exception!(

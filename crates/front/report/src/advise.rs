@@ -29,7 +29,7 @@ fn command(label: &'static str, command: &str) -> Row {
 
 /// The page of an advice: everything observed, in order.
 pub fn page(advice: &Advice) -> Page {
-    let table = Table::default().words([""; 2]).least([10]).rows(rows(advice));
+    let table = Table::new(":10 |").rows(rows(advice));
     Page {
         gap_below_headline: Some(""),
         sections: vec![section("Evidence, in the order of the checks", table)],
@@ -178,18 +178,19 @@ fn talks(evidence: &Evidence) -> String {
 }
 
 fn limits(advice: &Advice) -> String {
+    use Reason::*;
     let evidence = &advice.evidence;
     match &advice.conclusion.reason {
-        Reason::Setting { finding } => finding.what.clone(),
-        Reason::Neighbours => neighbours(evidence),
-        Reason::Steal => format!(
+        Setting { finding } => finding.what.clone(),
+        Neighbours => neighbours(evidence),
+        Steal => format!(
             "the host of this virtual machine: it gave {} % of the CPUs' time to others",
             figure(evidence.neighbours.steal_percent, 0)
         ),
-        Reason::Device => "a disk or another device".to_owned(),
-        Reason::Failed => "none: the command failed".to_owned(),
-        Reason::TooShort | Reason::EndedUnseen => "not seen".to_owned(),
-        Reason::OwnMask => format!(
+        Device => "a disk or another device".to_owned(),
+        Failed => "none: the command failed".to_owned(),
+        TooShort | EndedUnseen => "not seen".to_owned(),
+        OwnMask => format!(
             "its mask: {} need {}, but may use only {} {}",
             counted(evidence.ready_threads(), "busy thread"),
             counted_figure(evidence.wanted_percent / 100.0, 1, "CPU"),
@@ -393,74 +394,75 @@ fn by_neighbours(evidence: &Evidence) -> String {
 }
 
 fn why(advice: &Advice) -> String {
+    use Reason::*;
     let evidence = &advice.evidence;
     let words = match &advice.conclusion.reason {
-        Reason::Setting { finding } => {
+        Setting { finding } => {
             finding.advice.as_deref().unwrap_or_else(|| setting(advice.conclusion.verdict))
         }
-        Reason::HardlyRuns if evidence.requests_unseen => {
+        HardlyRuns if evidence.requests_unseen => {
             "it hardly runs, so seats cannot make it faster; only its owner and root can see its \
              io_uring waits for disks"
         }
-        Reason::HardlyRuns => "it hardly runs, so seats cannot make it faster",
-        Reason::Neighbours => return by_neighbours(evidence),
-        Reason::Steal => "no seats in this machine can regain that time",
-        Reason::Device => "its threads wait for a device; seats cannot make it faster",
-        Reason::OneCpu => return one_cpu(evidence),
-        Reason::OwnMask => {
+        HardlyRuns => "it hardly runs, so seats cannot make it faster",
+        Neighbours => return by_neighbours(evidence),
+        Steal => "no seats in this machine can regain that time",
+        Device => "its threads wait for a device; seats cannot make it faster",
+        OneCpu => return one_cpu(evidence),
+        OwnMask => {
             return format!(
                 "other programs use the rest of CPUs {} too, so the gain is unknown: widen the \
                  mask if it is not intended, and run advise again",
                 evidence.unbound_cpus
             );
         }
-        Reason::Failed => {
+        Failed => {
             let failure = evidence.failure.as_deref().unwrap_or_default();
             return format!("it {failure}: check its own output first");
         }
-        Reason::ShortTasks => {
+        ShortTasks => {
             "short-lived threads and processes do its work: leave their placement to the kernel"
         }
-        Reason::SmallTasks => {
+        SmallTasks => {
             return format!(
                 "threads below {} % of a CPU each do most of its work: seats are tried only for \
                  busier ones",
                 figure(BUSY_PERCENT, 0)
             );
         }
-        Reason::TooShort if evidence.is_cut => {
+        TooShort if evidence.is_cut => {
             return format!("it was stopped before anything could be observed: {LET_IT_RUN}");
         }
-        Reason::TooShort => "it ended before anything could be observed",
-        Reason::EndedUnseen => {
+        TooShort => "it ended before anything could be observed",
+        EndedUnseen => {
             "it ended too early, and could not be observed from its start: let it run for 10 s or \
              longer"
         }
-        Reason::OneThread => "it has one busy thread, so seats change little",
-        Reason::ClientAtLimit => {
+        OneThread => "it has one busy thread, so seats change little",
+        ClientAtLimit => {
             "the program it waits for is at its limit: let a client send more at once (pipelining, \
              more clients); run advise on a server"
         }
-        Reason::TalkUnseen => {
+        TalkUnseen => {
             "seats depend on the messages between threads, which were not observed: run this \
              outside containers as root, or with CAP_BPF and CAP_PERFMON"
         }
-        Reason::NotMeasured => {
+        NotMeasured => {
             "the machine's distances or wakeup costs are unknown: run 'seatmap measure' there"
         }
-        Reason::LittleTalk => {
+        LittleTalk => {
             let saw_memory = evidence.most_gain.as_ref().is_some_and(|most| most.effect.saw_memory);
             let memory = if saw_memory { "" } else { "; shared memory was not observed" };
             return format!("its messages take too little of its time for seats to matter{memory}");
         }
-        Reason::NotTried { why } => return not_tried(why, evidence),
-        Reason::TrialVoid => {
+        NotTried { why } => return not_tried(why, evidence),
+        TrialVoid => {
             "the load of other programs changed between the periods, so they cannot be compared"
         }
-        Reason::Drift => "the default differed from itself, so no difference is reliable",
-        Reason::Unclear { seats } => return unclear(seats),
-        Reason::NoneBetter => return none_better(evidence),
-        Reason::Better { seats } => return better(seats, evidence),
+        Drift => "the default differed from itself, so no difference is reliable",
+        Unclear { seats } => return unclear(seats),
+        NoneBetter => return none_better(evidence),
+        Better { seats } => return better(seats, evidence),
     };
     words.to_owned()
 }
@@ -509,37 +511,38 @@ fn better(seats: &TriedSeats, evidence: &Evidence) -> String {
 }
 
 fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
+    use NoTrial::*;
     let words = match why {
-        NoTrial::NoWork if evidence.command.is_some() => {
+        NoWork if evidence.command.is_some() => {
             "seats could matter, but its work cannot be measured: race whole runs of it, or give a \
              figure of its work with --metric"
         }
-        NoTrial::NoWork => {
+        NoWork => {
             "seats could matter, but its work cannot be measured: give a figure of it with --metric"
         }
-        NoTrial::MetricFailed { why } => {
+        MetricFailed { why } => {
             return format!("the metric gave no value: {why}");
         }
-        NoTrial::Bound => {
+        Bound => {
             return format!(
                 "busy threads are pinned individually ({}), which no trial changes: unpin them, \
                  and run advise again",
                 listed(&evidence.bound_threads())
             );
         }
-        NoTrial::Goroutines => {
+        Goroutines => {
             "its goroutines move between threads, so seats of threads mean nothing: 'seatmap tune \
              -- COMMAND' races sets of CPUs for the whole program"
         }
-        NoTrial::NoSeats => "no seats differ from the kernel's placement",
-        NoTrial::Ended if evidence.is_cut => {
+        NoSeats => "no seats differ from the kernel's placement",
+        Ended if evidence.is_cut => {
             return format!(
                 "seats could matter, but it was stopped before they could be compared: {LET_IT_RUN}"
             );
         }
-        NoTrial::Ended => "seats could matter, but it ended before they could be compared",
-        NoTrial::Refused => "this user may not move its threads: run this as its owner or as root",
-        NoTrial::Elsewhere => "seats could matter there, but only runs on that machine can tell",
+        Ended => "seats could matter, but it ended before they could be compared",
+        Refused => "this user may not move its threads: run this as its owner or as root",
+        Elsewhere => "seats could matter there, but only runs on that machine can tell",
     };
     words.to_owned()
 }

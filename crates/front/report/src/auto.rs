@@ -130,25 +130,19 @@ fn table(attempts: &[Attempt], metric: &WorkMetric) -> Table {
         WorkMetric::SwitchesAndUserTime => WorkMetric::Switches.to_string(),
         metric => metric.to_string(),
     };
-    let free = format!("{unit}/s free");
-    Table::with_figures(["at"])
-        .words(["seats"])
-        .figures(["threads", &free, "seated"])
-        .words(["difference"])
-        .least([7, 8, 0, 0, 9])
-        .rows(attempts.iter().map(|attempt| {
-            let rate = |of: fn(&RateGain) -> f64| {
-                or_dash(attempt.gain.map(|gain| three_digits(of(&gain))))
-            };
-            cells![
-                format!("{:.0} s", attempt.at_s),
-                &attempt.candidate.name,
-                attempt.candidate.seated(),
-                rate(|gain| gain.free),
-                rate(|gain| gain.seated),
-                judged(attempt, metric)
-            ]
-        }))
+    let columns = format!("at:>7 | seats:8 | threads:> | {unit}/s free:> | seated:>9 | difference");
+    Table::new(&columns).rows(attempts.iter().map(|attempt| {
+        let rate =
+            |of: fn(&RateGain) -> f64| or_dash(attempt.gain.map(|gain| three_digits(of(&gain))));
+        cells![
+            format!("{:.0} s", attempt.at_s),
+            &attempt.candidate.name,
+            attempt.candidate.seated(),
+            rate(|gain| gain.free),
+            rate(|gain| gain.seated),
+            judged(attempt, metric)
+        ]
+    }))
 }
 
 fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {

@@ -3,8 +3,7 @@
 use crate::about;
 use crate::axis::AxisUnit;
 use crate::page::{Block, Medium, Table, TableCell, cells};
-use crate::svg::curves::PlotCurve;
-use crate::svg::frame::Title;
+use crate::svg::{PlotCurve, Title};
 use crate::words::{counted, joined};
 use seatmap_data::machine::bandwidth::KNEE_SHARE;
 use seatmap_data::machine::{BandwidthGroup, BandwidthPoint, Profile, StreamKernel};
@@ -55,7 +54,7 @@ fn part(group: &BandwidthGroup) -> String {
 }
 
 fn table(group: &BandwidthGroup, medium: Medium) -> Table {
-    let table = Table::with_figures(["threads", "read", "write", "triad", "95 % interval"]);
+    let table = Table::new("threads:> | read:> | write:> | triad:> | 95 % interval:>");
     let table = if medium == Medium::Terminal { table.words([""]) } else { table };
     let most_gbps = group.best(StreamKernel::Triad).map_or(1.0, |best| best.median_gbps);
     table.rows(group.triad.iter().map(|triad| {
@@ -115,8 +114,7 @@ fn knees(group: &BandwidthGroup) -> String {
 
 /// The best rates of parts inside larger ones.
 fn summary<'a>(groups: impl Iterator<Item = &'a BandwidthGroup>) -> Table {
-    let heads = ["read", "write", "triad", "threads for 95 %"];
-    let table = Table::with_words(["inside", "CPUs"]).figures(heads);
+    let table = Table::new("inside | CPUs | read:> | write:> | triad:> | threads for 95 %:>");
     table.rows(groups.map(|group| {
         let [read, write, triad] = StreamKernel::ALL.map(|kernel| median(group.best(kernel)));
         let useful = group.useful_threads().map_or(group.pus.len(), |threads| threads as usize);

@@ -4,9 +4,7 @@ mod neighbours;
 
 use crate::axis::AxisUnit;
 use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
-use crate::svg::curves::PlotCurve;
-use crate::svg::frame::Title;
-use crate::svg::intervals::Interval;
+use crate::svg::{Interval, PlotCurve, Title};
 use crate::words::{counted, duration, figure, joined, lasting, signed, visible};
 use seatmap_data::statistics::{quantile, signed_rank};
 use seatmap_trial::tune::document::BaselineComparison;
@@ -92,10 +90,8 @@ pub(crate) fn cpus(list: &str) -> String {
 }
 
 fn table(results: &BenchResults) -> Table {
-    let table = Table::with_words(["command"])
-        .figures(["median", "middle half of all runs", "runs"])
-        .least([7, 11, 24])
-        .page_only(3);
+    let table =
+        Table::new("command:7 | median:>11 | middle half of all runs:>24 | runs:>").page_only(3);
     let named = results.commands.iter().zip(names(results)).enumerate();
     table.rows(named.map(|(at, (command, name))| {
         let values = results.values(at);

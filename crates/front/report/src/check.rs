@@ -10,7 +10,7 @@ pub fn page(text: &CheckText, is_coloured: bool) -> Page {
 
 /// Adds a check at the end of a section.
 pub(crate) fn added(section: PageSection, text: &CheckText, is_coloured: bool) -> PageSection {
-    let table = Table::with_words([""; 3]).least([7, 12]).flush().dense();
+    let table = Table::new(":7 | :12 |").flush().dense();
     let findings = table.rows(text.lines.iter().map(|line| row(line, is_coloured)));
     section.with(text.sentences.clone()).with(findings)
 }

@@ -165,9 +165,7 @@ fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> Table {
     if groups.len() > 1 {
         rows.push(("between groups".to_owned(), medians(between(cluster))));
     }
-    Table::with_words(["median round trip of"])
-        .figures(["8 B", "64 KiB", "rate"])
-        .least([28, 10, 10, 12])
+    Table::new("median round trip of:28 | 8 B:>10 | 64 KiB:>10 | rate:>12")
         .rows(rows.into_iter().map(row))
 }
 
@@ -186,9 +184,7 @@ fn medians<'a>(pairs: impl Iterator<Item = &'a NodePair> + Clone) -> [String; 3]
 }
 
 fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSection> {
-    let together = Table::with_words(["all nodes together"])
-        .figures(["8 B", "1 KiB", "64 KiB"])
-        .least([28, 10, 10, 10])
+    let together = Table::new("all nodes together:28 | 8 B:>10 | 1 KiB:>10 | 64 KiB:>10")
         .rows(collectives(mpi).into_iter().map(row));
     let pairs = section("Through MPI", vec![format!("Through {}:", mpi.library)]).narrow();
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
@@ -237,9 +233,7 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
 }
 
 fn loaded(cluster: &Cluster) -> Table {
-    Table::with_words(["Concurrent streams"])
-        .figures(["slowest", "median", "total", "one alone"])
-        .least([28, 12, 12, 12, 12])
+    Table::new("Concurrent streams:28 | slowest:>12 | median:>12 | total:>12 | one alone:>12")
         .outdented()
         .rows(cluster.loaded.iter().map(|loaded| {
             let rates = Vec::from_iter(loaded.streams.iter().map(|stream| stream.rate_mbps));

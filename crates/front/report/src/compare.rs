@@ -40,9 +40,8 @@ fn sentence(comparison: &ProfileComparison, first: &str, second: &str) -> String
 }
 
 fn classes(comparison: &ProfileComparison) -> Table {
-    Table::with_words(["class"])
-        .figures(["first", "second", "ratio", "95 % interval", "pairs", "pairs"])
-        .rows(comparison.classes.iter().map(|class| {
+    Table::new("class | first:> | second:> | ratio:> | 95 % interval:> | pairs:> | pairs:>").rows(
+        comparison.classes.iter().map(|class| {
             let interval = class.ratio_ci95;
             let interval = interval.map(|[low, high]| format!("{} to {}", times(low), times(high)));
             let [first, second] =
@@ -56,11 +55,12 @@ fn classes(comparison: &ProfileComparison) -> Table {
                 class.pairs[0],
                 class.pairs[1]
             ]
-        }))
+        }),
+    )
 }
 
 fn differences(facts: &[FactDifference]) -> Table {
-    Table::with_words(["fact", "first", "second"]).rows(facts.iter().map(|difference| {
+    Table::new("fact | first | second").rows(facts.iter().map(|difference| {
         let [first, second] = difference.values.clone();
         let unknown = "unknown".to_owned();
         cells![&difference.fact, first.unwrap_or(unknown.clone()), second.unwrap_or(unknown)]

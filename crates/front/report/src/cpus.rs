@@ -21,7 +21,7 @@ pub fn why(named: &NamedCpus) -> Page {
     let list = format!("{}: {}", counted(named.cpus.len(), "CPU"), named.list());
     let mut sentences = vec![list];
     sentences.extend(named.limits.iter().flat_map(|limits| limited(limits, named.count)));
-    let others = Table::with_words(["what programs count", ""]).figures(["CPUs"]);
+    let others = Table::new("what programs count | | CPUs:>");
     let others = others
         .rows(named.others.iter().map(|other| cells![other.rule, other.programs, other.count]));
     Page {
@@ -34,7 +34,7 @@ pub fn why(named: &NamedCpus) -> Page {
 impl Page {
     /// Adds the words for CPUs of a machine, if any.
     pub fn words(mut self, known: &[KnownWord]) -> Self {
-        let words = Table::with_words(["word", "CPUs", "distinguished by"]);
+        let words = Table::new("word | CPUs | distinguished by");
         let words = words.rows(known.iter().map(|known| {
             let by = known.by.as_deref().unwrap_or_default();
             [&*known.word, &known.cpus, by]

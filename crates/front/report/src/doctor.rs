@@ -18,7 +18,7 @@ const ORDER: [(Severity, &str); 5] = [
 /// In a terminal, the gravest findings, then all settings with their remedies; on a page, the
 /// findings by remedy.
 pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
-    let all = Table::default().words([""; 3]).least([4, 14]).flush();
+    let all = Table::new(":4 | :14 |").flush();
     let all = all.rows(found.iter().flat_map(|diagnosis| lines(diagnosis, is_coloured)));
     let first = gravest(found, FIRST);
     let title = match first.len() {
@@ -27,7 +27,7 @@ pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
         count => format!("Begin with these {count}:"),
     };
     let first = first.iter().zip(1..).flat_map(|(diagnosis, number)| begin_with(diagnosis, number));
-    let first = Table::default().words([""]).flush().rows(first.map(|line| [line]));
+    let first = Table::new("").flush().rows(first.map(|line| [line]));
     let terminal = [terminal_section(vec![title]).with(first), terminal_section(all)];
     Page {
         sections: terminal
@@ -97,7 +97,7 @@ fn sentence(found: &[Diagnosis]) -> String {
 }
 
 fn table<'a>(found: impl Iterator<Item = &'a Diagnosis>) -> Table {
-    Table::default().words(["subject", "found", "remedy"]).rows(found.map(|diagnosis| {
+    Table::new("subject | found | remedy").rows(found.map(|diagnosis| {
         [
             TableCell::from(diagnosis.subject)
                 .level(diagnosis.level.word(), look(diagnosis.level)[1]),

@@ -121,6 +121,5 @@ fn commands(machine: &GalleryMachine) -> Table {
 /// Tasks of a reader, each with its command.
 fn to_type<T: Into<String>>(rows: impl IntoIterator<Item = (&'static str, T)>) -> Table {
     let rows = rows.into_iter();
-    Table::with_words(["to", "type"])
-        .rows(rows.map(|(to, command)| cells![to, TableCell::code(command)]))
+    Table::new("to | type").rows(rows.map(|(to, command)| cells![to, TableCell::code(command)]))
 }

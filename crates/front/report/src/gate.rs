@@ -2,7 +2,7 @@
 
 use crate::bench::{cpus, digits, interval, notes, reading_of, short_names, tenths_of_percent};
 use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
-use crate::svg::intervals::Interval;
+use crate::svg::Interval;
 use crate::words::{capital, counted};
 use seatmap_trial::gate::{BenchmarkResult, GateReport};
 use seatmap_trial::tune::verdict::percent;
@@ -79,10 +79,8 @@ fn differences(report: &GateReport) -> Block {
 }
 
 fn table(report: &GateReport) -> Table {
-    Table::with_words(["benchmark"])
-        .figures(["base", "head", "difference", "interval"])
-        .words(["verdict"])
-        .rows(report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
+    Table::new("benchmark | base:> | head:> | difference:> | interval:> | verdict").rows(
+        report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
             let difference = result.comparison.as_ref().map_or_else(String::new, |found| {
                 let difference = percent(found.ratio);
                 let sign = if difference < 0.0 { "-" } else { "+" };
@@ -96,7 +94,8 @@ fn table(report: &GateReport) -> Table {
                 of_interval(result),
                 verdict(result)
             ]
-        }))
+        }),
+    )
 }
 
 fn median(result: &BenchmarkResult, side: usize) -> String {

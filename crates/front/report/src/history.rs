@@ -4,8 +4,7 @@ use crate::axis::AxisUnit;
 use crate::bench::{digits, reading_of};
 use crate::noise::BARS;
 use crate::page::{Block, Page, Table, cells, html_section, section};
-use crate::svg::curves::PlotCurve;
-use crate::svg::frame::Title;
+use crate::svg::{PlotCurve, Title};
 use crate::words::{counted, visible};
 use seatmap_data::statistics::median;
 use seatmap_trial::gate::Trend;
@@ -54,10 +53,8 @@ pub fn page(trends: &Trends) -> Page {
 }
 
 fn table(trends: &Trends) -> Table {
-    Table::with_words(["benchmark"])
-        .figures(["sessions", "first", "last", "changes"])
-        .words(["trend"])
-        .rows(trends.trends.iter().map(|trend| {
+    Table::new("benchmark | sessions:> | first:> | last:> | changes:> | trend").rows(
+        trends.trends.iter().map(|trend| {
             cells![
                 name(trends, trend),
                 trend.points.len(),
@@ -66,7 +63,8 @@ fn table(trends: &Trends) -> Table {
                 trend.changes.len(),
                 spark(trend)
             ]
-        }))
+        }),
+    )
 }
 
 fn reading(trend: &Trend, point: Option<&TrendPoint>) -> String {

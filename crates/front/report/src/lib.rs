@@ -101,4 +101,4 @@ pub use digits::Digits;
 pub use grid::{Grid, GridOrder};
 pub use page::Page;
 pub use scale::Scale;
-pub use words::counted;
+pub use words::{capital, counted};

@@ -2,7 +2,7 @@
 
 pub(crate) mod trace;
 
-use crate::page::{Block, Page, PageSection, Table, section};
+use crate::page::{Block, Page, PageSection, Table, cells, section};
 use crate::words::{beyond, counted, duration, joined};
 use crate::{sentence, svg};
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
@@ -62,64 +62,57 @@ pub fn page(report: &NoiseReport) -> Page {
 /// Detour loop and fixed work quanta.
 fn table(report: &NoiseReport) -> Table {
     // In order of importance: a narrow terminal omits the last columns.
-    let heads = ["CPU", "stolen", "gaps/s", "longest", "steal"];
-    let quanta = ["FWQ median", "slowest", "excess", "p99", "p99.9"];
-    Table::with_figures(heads).figures(quanta).least([3, 7, 9, 10, 6, 10, 10, 6, 10, 10]).rows(
-        report.cpus.iter().map(|noise| {
-            [
-                noise.cpu.to_string(),
-                percent(noise.stolen_percent),
-                format!("{:.1}", noise.gaps_per_second),
-                us(noise.longest_gap_us),
-                noise.steal_percent.map_or("?".to_owned(), |percent| format!("{percent:.1} %")),
-                us(noise.fwq_p50_us),
-                us(noise.fwq_max_us),
-                percent(noise.fwq_excess_percent),
-                us(noise.fwq_p99_us),
-                us(noise.fwq_p999_us),
-            ]
-        }),
-    )
+    let columns = "CPU:>3 | stolen:>7 | gaps/s:>9 | longest:>10 | steal:>6 | FWQ median:>10 | \
+                   slowest:>10 | excess:>6 | p99:>10 | p99.9:>10";
+    Table::new(columns).rows(report.cpus.iter().map(|noise| {
+        [
+            noise.cpu.to_string(),
+            percent(noise.stolen_percent),
+            format!("{:.1}", noise.gaps_per_second),
+            us(noise.longest_gap_us),
+            noise.steal_percent.map_or("?".to_owned(), |percent| format!("{percent:.1} %")),
+            us(noise.fwq_p50_us),
+            us(noise.fwq_max_us),
+            percent(noise.fwq_excess_percent),
+            us(noise.fwq_p99_us),
+            us(noise.fwq_p999_us),
+        ]
+    }))
 }
 
 fn of_the_meters(report: &NoiseReport) -> Table {
-    let heads = ["CPU", "resolution", "shortest gap", "recording one", "of the time"];
-    Table::with_figures(heads).rows(report.cpus.iter().map(|noise| {
-        [
-            noise.cpu.to_string(),
+    let columns = "CPU:> | resolution:> | shortest gap:> | recording one:> | of the time:>";
+    Table::new(columns).rows(report.cpus.iter().map(|noise| {
+        cells![
+            noise.cpu,
             duration(noise.meter.resolution_ns),
             duration(noise.meter.threshold_ns),
             duration(noise.meter.record_ns),
-            percent(noise.meter.overhead_percent),
+            percent(noise.meter.overhead_percent)
         ]
     }))
 }
 
 fn events(noise: &CpuNoise) -> Table {
-    Table::with_words(["event"])
-        .figures(["count", "per second", "explains at most, of the gaps"])
-        .rows(noise.sources.iter().map(|source| {
+    Table::new("event | count:> | per second:> | explains at most, of the gaps:>").rows(
+        noise.sources.iter().map(|source| {
             let share = source.explains_at_most_percent;
-            [
-                source.name.clone(),
-                source.count.to_string(),
+            cells![
+                &source.name,
+                source.count,
                 format!("{:.1}", source.per_second),
-                share.map_or_else(String::new, |share| format!("{share:.1} %")),
+                share.map_or_else(String::new, |share| format!("{share:.1} %"))
             ]
-        }))
+        }),
+    )
 }
 
 /// Causes of gaps of 5 us and more, from the kernel's trace.
 fn takers(trace: &Traced) -> Table {
-    let table = Table::with_words(["task or interrupt"]).figures(["gaps", "total", "longest"]);
+    let table = Table::new("task or interrupt | gaps:> | total:> | longest:>");
     let takers = trace.takers.iter().chain([&trace.unexplained]);
     table.rows(takers.map(|taker| {
-        [
-            trace::who(taker).to_owned(),
-            taker.gaps.to_string(),
-            us(taker.total_us),
-            us(taker.longest_us),
-        ]
+        cells![trace::who(taker), taker.gaps, us(taker.total_us), us(taker.longest_us)]
     }))
 }
 
@@ -180,7 +173,7 @@ fn sources(report: &NoiseReport) -> PageSection {
         let below = preempted(noise).into_iter().chain(share).map(|line| [String::new(), line]);
         std::iter::once([noise.cpu.to_string(), named]).chain(below)
     });
-    let table = Table::with_figures([""]).words([""]).least([3]).rows(rows);
+    let table = Table::new(":>3 |").rows(rows);
     section("Sources", vec!["Events per second".to_owned()]).with(table)
 }
 

@@ -54,16 +54,14 @@ fn task_table(observation: &Observation) -> Table {
     order.sort_by(|a, b| tasks[*b].cpu_s.total_cmp(&tasks[*a].cpu_s));
     order.truncate(MOST_TASKS);
     order.sort_unstable();
-    Table::with_figures(["task"])
-        .words(["name"])
-        .figures(["path", "of a CPU", "sends/s"])
-        .flush()
-        .rows(order.into_iter().map(|place| {
+    Table::new("task:> | name | path:> | of a CPU:> | sends/s:>").flush().rows(
+        order.into_iter().map(|place| {
             let ObservedTask { name, path, cpu_s, .. } = &tasks[place];
             let percent = format!("{:.1} %", cpu_s / observation.seconds().max(1e-9) * 100.0);
             let load = if knows_loads { percent } else { "-".to_owned() };
             cells![place, name, path, load, rate(observation, sent[place])]
-        }))
+        }),
+    )
 }
 
 fn left_out(observation: &Observation) -> Vec<String> {
@@ -96,7 +94,7 @@ fn pair_section(observation: &Observation) -> PageSection {
     }
     let name =
         |task: usize| observation.tasks.get(task).map(|task| task.name.clone()).unwrap_or_default();
-    let table = Table::with_words(["from", "", "to"]).figures(["messages/s"]).words(["by"]);
+    let table = Table::new("from | | to | messages/s:> | by");
     let rows = shares.iter().take(MOST_PAIRS).map(|share| {
         let messages = rate(observation, share.messages);
         cells![name(share.from), "->", name(share.to), messages, share.kind]
@@ -108,7 +106,7 @@ fn pair_section(observation: &Observation) -> PageSection {
 fn phase_section(observation: &Observation) -> PageSection {
     let phases = observation.phases();
     let shown = if phases.len() < 2 { 0 } else { MOST_PHASES };
-    let table = Table::with_figures(["phase", "time", "pairs", "messages/s"]).flush().rows(
+    let table = Table::new("phase:> | time:> | pairs:> | messages/s:>").flush().rows(
         phases.iter().enumerate().take(shown).map(|(number, phase)| {
             let seconds = (phase.to_s - phase.from_s).max(1e-9);
             [

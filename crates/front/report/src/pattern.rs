@@ -49,16 +49,16 @@ fn stand_out(pattern: &Pattern) -> bool {
 fn heaviest(pattern: &Pattern) -> Table {
     let mut edges = Vec::from_iter(pattern.edges.iter());
     edges.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
-    Table::with_figures(["from", "to", "bytes", "messages"]).rows(
-        edges.into_iter().take(LISTED).map(|edge| {
+    Table::new("from:> | to:> | bytes:> | messages:>").rows(edges.into_iter().take(LISTED).map(
+        |edge| {
             cells![
                 task(pattern, edge.from),
                 task(pattern, edge.to),
                 TableCell::strong(short(edge.bytes)),
                 short(edge.messages)
             ]
-        }),
-    )
+        },
+    ))
 }
 
 fn task(pattern: &Pattern, at: usize) -> String {

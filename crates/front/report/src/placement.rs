@@ -20,8 +20,6 @@ const MOST_SEATS: usize = 32;
 /// Larger machines list only the seats with tasks.
 const MOST_FREE: usize = 32;
 
-const COST_WIDTH: usize = 12;
-
 /// The page of a plan: costs, floor plan, seats, and both matrices.
 pub fn page(
     profile: &Profile,
@@ -117,7 +115,7 @@ fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
     // The minimum avoids 0 / 0 if all cost nothing.
     let most = rows.iter().map(|(_, cost, _)| *cost).fold(f64::MIN_POSITIVE, f64::max);
-    let table = Table::with_words(["placement", "cost"]).figures(["to best"]);
+    let table = Table::new("placement | cost | to best:>");
     table.rows(rows.into_iter().map(|(what, cost, more)| {
         cells![what, TableCell::bar(in_words(plan, cost), cost / most), more]
     }))
@@ -201,7 +199,7 @@ pub fn table(plan: &Plan) -> Page {
         }
         None => vec![format!("{title} (cost: {unit}; lower is better)")],
     };
-    let table = Table::with_words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
+    let table = Table::new("| :>12 |");
     let rows = rows(plan).into_iter().map(|(what, cost, more)| [what, in_words(plan, cost), more]);
     let below = vec![verdict(plan), seats(plan)];
     Page::of(section("Costs", above).with(table.rows(rows)).with(below))

@@ -10,13 +10,10 @@ const MOST_LISTED: usize = 64;
 /// The threads, in the words of `seatmap_pretend`, and how their seats were judged.
 pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, CheckText)>) -> Page {
     let more = beyond(threads.len(), MOST_LISTED).map(|more| format!("{more:>8} more"));
-    let table = Table::with_figures(["PROCESS", "THREAD"])
-        .words(["NAME"])
-        .figures(["CORES", "CPUS"])
-        .words(["NODES", "MASK"])
-        .least([8, 8, 16, 5, 5, 6])
-        .flush()
-        .rows(threads.into_iter().take(MOST_LISTED));
+    let table =
+        Table::new("PROCESS:>8 | THREAD:>8 | NAME:16 | CORES:>5 | CPUS:>5 | NODES:6 | MASK")
+            .flush()
+            .rows(threads.into_iter().take(MOST_LISTED));
     let threads = section("Threads", vec![about]).with(table);
     let judged =
         judged.map(|(when, text)| check::added(section("Check", vec![when]), &text, false));
@@ -32,7 +29,7 @@ pub fn zoo(
     rows: Vec<Vec<String>>,
     findings: Vec<([String; 3], usize)>,
 ) -> Page {
-    let table = Table::with_words([""]).words(situations.iter().copied()).rows(rows);
+    let table = Table::new("").words(situations.iter().copied()).rows(rows);
     let findings = findings.into_iter().flat_map(|([rule, what, repeat], runs)| {
         let runs = counted(runs, "run");
         [
@@ -40,7 +37,7 @@ pub fn zoo(
             [TableCell::default(), TableCell::code(repeat)],
         ]
     });
-    let findings = Table::with_words([""; 2]).rows(findings);
+    let findings = Table::new("|").rows(findings);
     Page {
         sections: vec![section("Machines", table), section("Findings", findings)],
         ..Page::new("Pretended machines", headline).headed()

@@ -56,41 +56,41 @@ fn unit(ranking: &MachineRanking) -> &'static str {
 }
 
 fn ranked(machines: &[RankedMachine]) -> Table {
-    Table::with_figures([""])
-        .words(["machine", "figures"])
-        .figures(["PUs", "best seats", "of the first", "at least", "in order"])
-        .rows(machines.iter().enumerate().map(|(at, machine)| {
-            let time = &machine.time;
-            cells![
-                at + 1,
-                &time.machine,
-                origin(time.origin),
-                time.pus,
-                TableCell::strong(duration(time.time_ns)),
-                format!("{} times", figure(machine.times_best, 2)),
-                bound(time),
-                duration(time.in_order_ns)
-            ]
-        }))
+    Table::new(
+        ":> | machine | figures | PUs:> | best seats:> | of the first:> | at least:> | in order:>",
+    )
+    .rows(machines.iter().enumerate().map(|(at, machine)| {
+        let time = &machine.time;
+        cells![
+            at + 1,
+            &time.machine,
+            origin(time.origin),
+            time.pus,
+            TableCell::strong(duration(time.time_ns)),
+            format!("{} times", figure(machine.times_best, 2)),
+            bound(time),
+            duration(time.in_order_ns)
+        ]
+    }))
 }
 
 fn incomplete(ranking: &MachineRanking) -> Table {
-    Table::with_words(["machine", "figures"])
-        .figures(["PUs", "best seats", "at least", "in order"])
-        .words(["not considered"])
-        .rows(ranking.incomplete.iter().map(|machine| {
-            let time = &machine.time;
-            let missing = machine.not_considered.iter().map(|one| one.words());
-            cells![
-                &time.machine,
-                origin(time.origin),
-                time.pus,
-                duration(time.time_ns),
-                bound(time),
-                duration(time.in_order_ns),
-                joined(missing, " and ")
-            ]
-        }))
+    Table::new(
+        "machine | figures | PUs:> | best seats:> | at least:> | in order:> | not considered",
+    )
+    .rows(ranking.incomplete.iter().map(|machine| {
+        let time = &machine.time;
+        let missing = machine.not_considered.iter().map(|one| one.words());
+        cells![
+            &time.machine,
+            origin(time.origin),
+            time.pus,
+            duration(time.time_ns),
+            bound(time),
+            duration(time.in_order_ns),
+            joined(missing, " and ")
+        ]
+    }))
 }
 
 /// `proven` if the time reaches the bound.
@@ -99,7 +99,7 @@ fn bound(time: &MachineTime) -> String {
 }
 
 fn left_out(ranking: &MachineRanking) -> Table {
-    Table::with_words(["left out", "why"])
+    Table::new("left out | why")
         .rows(ranking.left_out.iter().map(|machine| cells![&machine.machine, &machine.reason]))
 }
 

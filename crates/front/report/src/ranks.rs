@@ -35,9 +35,7 @@ pub fn page(plan: &RankPlan) -> Page {
 }
 
 fn orders(plan: &RankPlan) -> Table {
-    let table = Table::with_words(["order"])
-        .figures(["all trips", "", "in a node", "in a group", "between"])
-        .least([11, 10, 7, 9, 9, 10]);
+    let columns = "order:11 | all trips:>10 | :>7 | in a node:>9 | in a group:>9 | between:>10";
     let row = |name: &str, costs: &OrderCosts| {
         let shares = [costs.in_node, costs.in_group, costs.between_groups];
         let total = [time(costs.total_ns), more(costs.total_ns, plan.costs.total_ns)];
@@ -48,7 +46,8 @@ fn orders(plan: &RankPlan) -> Table {
         .filter(|bound| *bound > 0.0)
         .map(|bound| vec!["lower bound".to_owned(), time(bound), more(bound, plan.costs.total_ns)]);
     let others = plan.orders.iter().map(|order| row(&order.name, &order.costs));
-    table.rows(std::iter::once(row("this plan", &plan.costs)).chain(others).chain(bound))
+    Table::new(columns)
+        .rows(std::iter::once(row("this plan", &plan.costs)).chain(others).chain(bound))
 }
 
 fn more(ns: f64, plan_ns: f64) -> String {
@@ -62,7 +61,7 @@ fn more(ns: f64, plan_ns: f64) -> String {
 
 fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> Table {
     let used = ranks.iter().enumerate().filter(|(_, ranks)| !ranks.is_empty());
-    Table::with_words(["", ""]).rows(used.take(MOST_NODES).map(|(node, ranks)| {
+    Table::new("|").rows(used.take(MOST_NODES).map(|(node, ranks)| {
         let list = CpuList(ranks.iter().map(|rank| *rank as u32).collect());
         let cpus = ranks.iter().map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()));
         let many = agreeing(ranks.len(), "rank", "ranks");

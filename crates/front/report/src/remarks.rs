@@ -15,25 +15,22 @@ pub fn sentences(remarks: &[PlacementRemark]) -> Vec<String> {
 }
 
 fn sentence(remark: &PlacementRemark) -> String {
+    use PlacementRemark::*;
     match remark {
-        PlacementRemark::WakeupsUnknown => {
+        WakeupsUnknown => {
             "These tasks sleep until a message arrives, but the cost of wakeups is unknown here; \
              distances of spinning threads replace it \
              ('seatmap measure' on that computer measures it)."
                 .to_owned()
         }
-        PlacementRemark::Wakeups { round_trips_ns, have_cpu_each } => {
-            wakeups(round_trips_ns, *have_cpu_each)
-        }
-        PlacementRemark::SlowestSeat { seat, kind, are_speeds_known } => {
-            slowest(seat, *kind, *are_speeds_known)
-        }
-        PlacementRemark::Crossing { crossing, all } => crosses(*crossing, *all),
-        PlacementRemark::ChannelsWithoutLine(channels) => {
+        Wakeups { round_trips_ns, have_cpu_each } => wakeups(round_trips_ns, *have_cpu_each),
+        SlowestSeat { seat, kind, are_speeds_known } => slowest(seat, *kind, *are_speeds_known),
+        Crossing { crossing, all } => crosses(*crossing, *all),
+        ChannelsWithoutLine(channels) => {
             let have = if *channels == 1 { "channel has" } else { "channels have" };
             format!("{channels} {have} no candidate line: there are fewer lines than channels.")
         }
-        PlacementRemark::TooFewCores { shared, least, tasks, cores } => {
+        TooFewCores { shared, least, tasks, cores } => {
             // The plan may share more to keep tasks near.
             let choice = if shared > least { format!(" ({least} must)") } else { String::new() };
             format!(
@@ -43,7 +40,7 @@ fn sentence(remark: &PlacementRemark) -> String {
                 counted(*cores, "core")
             )
         }
-        PlacementRemark::CoreEach { beside_shared } => {
+        CoreEach { beside_shared } => {
             let shared = beside_shared.map_or_else(String::new, |costs| {
                 format!(
                     "; sharing cores (--use-smt) would {}, \
@@ -53,7 +50,7 @@ fn sentence(remark: &PlacementRemark) -> String {
             });
             format!("Each task has its own core{shared}.")
         }
-        PlacementRemark::CoresMayBeShared { shared, beside_apart } => {
+        CoresMayBeShared { shared, beside_apart } => {
             let now = match shared {
                 0 => "No core runs two tasks".to_owned(),
                 shared => format!("{} two or more tasks", carrying(*shared)),
@@ -63,10 +60,8 @@ fn sentence(remark: &PlacementRemark) -> String {
             });
             format!("{now}{apart}.")
         }
-        PlacementRemark::Empty { packages, nodes, have_memory } => {
-            empty(packages, nodes, *have_memory)
-        }
-        PlacementRemark::Stacked { cpus: [a, b], pairs } => {
+        Empty { packages, nodes, have_memory } => empty(packages, nodes, *have_memory),
+        Stacked { cpus: [a, b], pairs } => {
             let more = if *pairs > 1 { format!(" ({pairs} such pairs)") } else { String::new() };
             format!(
                 "CPUs {a} and {b} shared one CPU of the host during the measurement{more}, \
@@ -74,10 +69,10 @@ fn sentence(remark: &PlacementRemark) -> String {
                  or request vCPUs with dedicated CPUs."
             )
         }
-        PlacementRemark::AsGoodAs(plain) => as_good_as(plain),
-        PlacementRemark::Agreement(agreement) => correlations(agreement),
-        PlacementRemark::EqualityUnknown { unknown, cpus } => equality_unknown(*unknown, *cpus),
-        PlacementRemark::LoadedLink { link, load, weight } if *load > 0.0 => {
+        AsGoodAs(plain) => as_good_as(plain),
+        Agreement(agreement) => correlations(agreement),
+        EqualityUnknown { unknown, cpus } => equality_unknown(*unknown, *cpus),
+        LoadedLink { link, load, weight } if *load > 0.0 => {
             let unit = match weight {
                 Weight::Bytes => "byte",
                 Weight::Messages => "message",
@@ -86,10 +81,8 @@ fn sentence(remark: &PlacementRemark) -> String {
             let load = amount(*load, unit);
             format!("The most loaded link belongs to {link}: {load} {cross} it.")
         }
-        PlacementRemark::LoadedLink { .. } => {
-            "Nothing crosses a link between groups of CPUs.".to_owned()
-        }
-        PlacementRemark::BusierLink { link, bytes, in_order_bytes, remedy } => {
+        LoadedLink { .. } => "Nothing crosses a link between groups of CPUs.".to_owned(),
+        BusierLink { link, bytes, in_order_bytes, remedy } => {
             busier(link, *bytes, *in_order_bytes, *remedy)
         }
     }

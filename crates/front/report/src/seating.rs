@@ -10,14 +10,14 @@ const MOST_ROWS: usize = 40;
 
 /// The seating as a table, a row for each thread, in order of creation.
 pub fn page(threads: &[SeatedThread], created: usize) -> Page {
-    let heads = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
     let rows = threads.iter().take(MOST_ROWS).map(|thread| {
         let [task, cpus, seen_on] = places(thread);
         let [word, ..] = verdict(thread);
         let name = unless_empty(thread.name.clone());
         cells![thread.order, thread.tid, name, task, cpus, seen_on, word]
     });
-    let table = Table::with_words(heads).flush().rows(rows);
+    let table =
+        Table::new("thread | tid | name | task | CPU | seen on | verified").flush().rows(rows);
     let more = beyond(created, MOST_ROWS).map(|more| format!("... and {more} more"));
     Page::of(section("Threads", table).with(more))
 }
@@ -38,9 +38,8 @@ pub fn html(
         let judged = trouble.level(word, class);
         cells![thread.order, thread.tid, name, task, cpus, seen_on, judged]
     });
-    let table = Table::with_figures(["order", "thread"])
-        .words(["name", "task", "seat", "seen on", "verdict"])
-        .rows(rows);
+    let table =
+        Table::new("order:> | thread:> | name | task | seat | seen on | verdict").rows(rows);
     let page = Page {
         lead: remarks,
         sections: vec![section("Threads", table)],

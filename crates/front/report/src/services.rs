@@ -54,9 +54,8 @@ pub fn record_page(record: &ServicesRecord) -> Page {
 }
 
 fn loads(record: &ServicesRecord) -> Table {
-    Table::with_words(["service"])
-        .figures(["processes", "threads", "median", "p99", "max", "waits"])
-        .rows(record.services.iter().map(|one| {
+    Table::new("service | processes:> | threads:> | median:> | p99:> | max:> | waits:>").rows(
+        record.services.iter().map(|one| {
             let load = one.summary();
             cells![
                 &one.service.name,
@@ -67,22 +66,21 @@ fn loads(record: &ServicesRecord) -> Table {
                 figure(load.most_cpus, 2),
                 figure(load.waited_cpus, 2)
             ]
-        }))
+        }),
+    )
 }
 
 fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
-    Table::with_words(["service", "CPUs", "", "memory", "target"]).rows(record.services.iter().map(
-        |one| {
-            let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
-            cells![
-                &one.service.name,
-                &one.allowed,
-                strip(std::slice::from_ref(cpus), &allowed),
-                memory(one),
-                one.service.target().map_or_else(String::new, |target| target.to_string())
-            ]
-        },
-    ))
+    Table::new("service | CPUs | | memory | target").rows(record.services.iter().map(|one| {
+        let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
+        cells![
+            &one.service.name,
+            &one.allowed,
+            strip(std::slice::from_ref(cpus), &allowed),
+            memory(one),
+            one.service.target().map_or_else(String::new, |target| target.to_string())
+        ]
+    }))
 }
 
 /// Memory by node, from half a MiB on; empty if unknown.
@@ -102,13 +100,10 @@ fn memory(one: &RecordedService) -> String {
 fn talk(record: &ServicesRecord) -> Table {
     let mut pairs = Vec::from_iter(record.talk.iter().filter(|talk| talk.per_s >= 0.5));
     pairs.sort_by(|a, b| b.per_s.total_cmp(&a.per_s));
-    Table::with_words(["from", "to"]).figures(["messages/s"]).rows(
-        pairs.into_iter().take(MOST_PAIRS).map(|talk| {
-            let [from, to] =
-                [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
-            [from, to, three_digits(talk.per_s)]
-        }),
-    )
+    Table::new("from | to | messages/s:>").rows(pairs.into_iter().take(MOST_PAIRS).map(|talk| {
+        let [from, to] = [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
+        [from, to, three_digits(talk.per_s)]
+    }))
 }
 
 fn silence(record: &ServicesRecord) -> Option<String> {
@@ -120,7 +115,7 @@ fn silence(record: &ServicesRecord) -> Option<String> {
 }
 
 fn interrupts(record: &ServicesRecord) -> Table {
-    let table = Table::with_words(["CPU"]).figures(["interrupts/s"]).words(["mostly"]);
+    let table = Table::new("CPU | interrupts/s:> | mostly");
     let busy = record.interrupts.iter().filter(|one| one.per_s >= 1.0);
     table.rows(busy.map(|one| cells![one.cpu, three_digits(one.per_s), &one.most]))
 }
@@ -233,9 +228,7 @@ fn cpus(value: Option<f64>) -> String {
 
 fn sets(plan: &ServicesPlan) -> Table {
     let groups = Vec::from_iter(plan.caches.iter().filter_map(|list| CpuSet::of_list(list)));
-    let rows = Table::with_words(["service", "CPUs", ""])
-        .figures(["median", "p99", "max"])
-        .words(["nodes", "shares with"])
+    let rows = Table::new("service | CPUs | | median:> | p99:> | max:> | nodes | shares with")
         .rows(plan.services.iter().map(|one| {
             let others = plan
                 .services
@@ -259,8 +252,8 @@ fn sets(plan: &ServicesPlan) -> Table {
 /// Empty if the plan was not evaluated.
 fn ways(plan: &ServicesPlan) -> Table {
     let Some(cost) = plan.cost else { return Table::default() };
-    let table = Table::with_words(["policy"])
-        .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
+    let columns = "policy | lost:> | waiting:> | sharing:> | caches:> | talk:> | memory:> | \
+                   late p99:> | late:>";
     let own = plan.lateness.map(|late| way("this plan", cost, late));
     let bound = plan.bound_percent.map(lost).unwrap_or_default();
     let bound = ["lower bound", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
@@ -268,7 +261,7 @@ fn ways(plan: &ServicesPlan) -> Table {
         let mark = if one.keeps_limits { "" } else { " (breaks limits)" };
         way(&format!("{}{mark}", one.name), one.cost, one.lateness)
     });
-    table.rows(own.into_iter().chain(others).chain([bound]))
+    Table::new(columns).rows(own.into_iter().chain(others).chain([bound]))
 }
 
 fn way(name: &str, cost: CostTerms, late: Lateness) -> [TableCell; 9] {
@@ -337,8 +330,8 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
         profile.name
     );
     let known: CpuSet = profile.topology.os_indices().collect();
-    let rows = Table::with_words(["service", "CPUs", "", "nodes", "target", "source"]).rows(
-        seats.iter().map(|seat| {
+    let rows =
+        Table::new("service | CPUs | | nodes | target | source").rows(seats.iter().map(|seat| {
             cells![
                 &seat.service.name,
                 seat.cpus.clone().unwrap_or_default(),
@@ -347,8 +340,7 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
                 seat.service.target().map_or_else(String::new, |target| target.to_string()),
                 seat.sources.join(", ")
             ]
-        }),
-    );
+        }));
     let rows = rows.where_filled(3);
     Page {
         sections: vec![section("Sets", rows), section("Notes", import_notes(imported))],
@@ -368,56 +360,57 @@ fn import_notes(seats: &ImportedSeats) -> Vec<String> {
 }
 
 fn import_remark(remark: &ImportRemark) -> String {
+    use ImportRemark::*;
     match remark {
-        ImportRemark::NothingToSeat { file } => {
+        NothingToSeat { file } => {
             format!("{file} says nothing about CPUs or memory.")
         }
-        ImportRemark::UnreadFile { file, problem } => format!("{file} was not read: {problem}."),
-        ImportRemark::ReversedRange { unit, key, range } => {
+        UnreadFile { file, problem } => format!("{file} was not read: {problem}."),
+        ReversedRange { unit, key, range } => {
             format!(
                 "{unit}: systemd ignores the range {range} of {key}=, which ends before it begins."
             )
         }
-        ImportRemark::UnreadSetting { unit, key, value } => format!(
+        UnreadSetting { unit, key, value } => format!(
             "{unit}: '{value}' of {key}= is not a list known before the unit starts; 'systemctl \
              show --property Id,{key} {unit}' prints it."
         ),
-        ImportRemark::NoPolicy { file } => {
+        NoPolicy { file } => {
             format!("{file}: the policy is 'none', so kubelet gives no pod exclusive CPUs.")
         }
-        ImportRemark::UnreadKeys { file, keys } => format!(
+        UnreadKeys { file, keys } => format!(
             "{file} has {}, which this version does not read: CPUs of some pods may be missing.",
             keys.join(", ")
         ),
-        ImportRemark::SharedPool { cpus } => {
+        SharedPool { cpus } => {
             format!("All pods without exclusive CPUs run on CPUs {cpus}; they are not listed.")
         }
-        ImportRemark::ManyUnits { unit } => format!(
+        ManyUnits { unit } => format!(
             "{unit} applies to several units; 'systemctl show --property \
              Id,AllowedCPUs,CPUAffinity UNIT' prints the settings of one."
         ),
-        ImportRemark::CpusOfNodes { unit } => format!(
+        CpusOfNodes { unit } => format!(
             "{unit}: CPUAffinity=numa follows its memory nodes when it starts, so its CPUs are \
              unknown here."
         ),
-        ImportRemark::AffinityOutside { unit, affinity, allowed } => {
+        AffinityOutside { unit, affinity, allowed } => {
             format!("{unit} requests CPUs {affinity}, but its group allows only CPUs {allowed}.")
         }
-        ImportRemark::AutoPlacement { domain } => {
+        AutoPlacement { domain } => {
             format!("{domain}: placement='auto' chooses its CPUs when it starts.")
         }
-        ImportRemark::PartlyPinned { domain, pinned, vcpus } => format!(
+        PartlyPinned { domain, pinned, vcpus } => format!(
             "{domain}: {pinned} of {} are pinned; the others may run anywhere.",
             counted(vcpus, "vCPU")
         ),
-        ImportRemark::EmulatorAnywhere { domain } => {
+        EmulatorAnywhere { domain } => {
             format!("{domain}: its emulator may run anywhere; <emulatorpin> pins it.")
         }
-        ImportRemark::SharedCpus { first, second, cpus, is_claimed: true } => format!(
+        SharedCpus { first, second, cpus, is_claimed: true } => format!(
             "{first} and {second} both claim {}, but one of them needs exclusive CPUs.",
             named(cpus)
         ),
-        ImportRemark::SharedCpus { first, second, cpus, is_claimed: false } => {
+        SharedCpus { first, second, cpus, is_claimed: false } => {
             format!("{first} and {second} share {}, but not all of their CPUs.", named(cpus))
         }
     }
@@ -464,16 +457,15 @@ pub fn standing(applied: &AppliedPlan) -> String {
 
 /// The result of a race.
 pub fn race_page(report: &RaceReport) -> Page {
-    let rows = Table::with_words(["service"])
-        .figures(["work %", "from", "to", "limit", "rounds"])
-        .words(["metric"])
-        .rows(report.services.iter().map(|one| {
+    let rows = Table::new("service | work %:> | from:> | to:> | limit:> | rounds:> | metric").rows(
+        report.services.iter().map(|one| {
             let change = one.change_percent.map(|change| change.map(|percent| signed(percent, 1)));
             let [centre, low, high] = change.unwrap_or_default();
             let limit = format!("-{}", figure(one.limit_percent, 1));
             let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
             cells![&one.name, centre, low, high, limit, one.counted, by]
-        }));
+        }),
+    );
     Page { sections: vec![section("Services", rows)], ..Page::new("Race", raced(report)).headed() }
 }
 
@@ -509,32 +501,33 @@ pub fn drift_text(report: &DriftReport) -> String {
 }
 
 fn drifted(fault: &ServiceDrift) -> String {
+    use ServiceDrift::*;
     match fault {
-        ServiceDrift::Gone { service } => {
+        Gone { service } => {
             format!("{service}: not running; start it, or plan without it")
         }
-        ServiceDrift::Outside { service, cpus, threads, of, restarted } => format!(
+        Outside { service, cpus, threads, of, restarted } => format!(
             "{service}: {threads} of {} may run outside CPUs {cpus}{}; undo and apply the plan \
              again",
             counted(*of, "thread"),
             if *restarted { ", because it restarted" } else { "" }
         ),
-        ServiceDrift::Rewritten { service, file, planned, found } => format!(
+        Rewritten { service, file, planned, found } => format!(
             "{service}: {file} was set to '{planned}', but is '{found}'; another program writes it"
         ),
-        ServiceDrift::OtherCpus { service, words, planned, found } => format!(
+        OtherCpus { service, words, planned, found } => format!(
             "{service}: '{words}' named CPUs {planned}, and names {} now; plan again",
             if found.is_empty() { "none" } else { found }
         ),
-        ServiceDrift::Offline { services, cpus } => {
+        Offline { services, cpus } => {
             let having = services.join(", ");
             let having = if having.is_empty() { "no service".to_owned() } else { having };
             format!("CPUs {cpus} are offline (planned for {having}); plan again")
         }
-        ServiceDrift::NewCpus { cpus } => {
+        NewCpus { cpus } => {
             format!("CPUs {cpus} are online but in no set; plan again to use them")
         }
-        ServiceDrift::NewService { service, target, used_cpus } => format!(
+        NewService { service, target, used_cpus } => format!(
             "{service} ({target}) uses {} but is not in the plan; add it with 'seatmap services \
              init'",
             counted_figure(*used_cpus, 2, "CPU")

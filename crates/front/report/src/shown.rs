@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// The bundled machines, one a row: capabilities and origin.
 pub fn machines(list: &MachineList) -> Page {
-    let table = Table::with_words([""]).figures([""]).words([""; 2]).flush();
+    let table = Table::new("| :>7 | |").flush();
     let table = table.rows(list.machines.iter().map(|entry| {
         let model = if entry.kind == "model" { " (model)" } else { "" };
         [
@@ -25,7 +25,7 @@ pub fn machines(list: &MachineList) -> Page {
             format!("{}{model}", entry.summary),
         ]
     }));
-    Page::of(section("Machines", table.least([0, 7])))
+    Page::of(section("Machines", table))
 }
 
 /// CPUs of this host with special kernel settings, by OS index.

@@ -110,10 +110,7 @@ fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult
 
 fn table(tuned: &Tuned, verdict: &TuneVerdict) -> Table {
     let names = names(tuned);
-    Table::with_words(["candidate"])
-        .figures(["median", "to best", "runs", "estimated"])
-        .words(["judged by", "result"])
-        .least([9, 12, 9, 4])
+    Table::new("candidate:9 | median:>12 | to best:>9 | runs:>4 | estimated:> | judged by | result")
         .page_only(4)
         .rows(in_order(tuned, verdict).into_iter().map(|(at, result)| {
             let candidate = &tuned.candidates[at];

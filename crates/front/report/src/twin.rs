@@ -38,10 +38,9 @@ pub fn page(report: &TwinReport) -> Page {
 }
 
 fn distances(report: &TwinReport) -> Table {
-    let table = Table::with_words(["distances"])
-        .figures(["pairs", "median ns", "RMSE ns", "RMSE %", "worst ns"])
-        .least([0, 7, 9, 8, 7, 8])
-        .flush();
+    let table =
+        Table::new("distances | pairs:>7 | median ns:>9 | RMSE ns:>8 | RMSE %:>7 | worst ns:>8")
+            .flush();
     let rows = report.by_class.iter().chain([&report.all, &report.structure]);
     table.rows(rows.chain(&report.by_home).map(|row| {
         [
@@ -56,9 +55,7 @@ fn distances(report: &TwinReport) -> Table {
 }
 
 fn curve(followed: &Followed) -> Table {
-    let rows = Table::with_figures(["pairs at once", "measured ns", "twin ns", "off %"])
-        .words(["", ""])
-        .least([13, 11, 7, 6])
+    let rows = Table::new("pairs at once:>13 | measured ns:>11 | twin ns:>7 | off %:>6 | |")
         .flush()
         .rows(followed.points.iter().map(|point| {
             let off_percent = 100.0 * (point.twin_ns / point.measured_ns - 1.0);

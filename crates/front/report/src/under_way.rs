@@ -8,50 +8,51 @@ use seatmap_trial::tune::{BenchEvent, RaceEvent};
 
 /// The sentence for an event of a race; `None` for a finished run.
 pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
+    use RaceEvent::*;
     Some(match event {
-        RaceEvent::RunMade { .. } => return None,
-        RaceEvent::CandidatesLeftOut { racing, all, run_s, limit_s } => format!(
+        RunMade { .. } => return None,
+        CandidatesLeftOut { racing, all, run_s, limit_s } => format!(
             "racing only {} of {all}: a run takes {run_s:.2} s, and more do not fit in {}",
             counted(*racing, "candidate"),
             lasting(*limit_s)
         ),
-        RaceEvent::CountFound { setting, tried, runs } => format!(
+        CountFound { setting, tried, runs } => format!(
             "{setting} is the best of {} in {}; it races against the default",
             counted(*tried, "number"),
             counted(*runs, "run")
         ),
-        RaceEvent::TooLong(late) => too_long("race", late, "the default's run"),
-        RaceEvent::TookLonger { taken_s, limit_s } => format!(
+        TooLong(late) => too_long("race", late, "the default's run"),
+        TookLonger { taken_s, limit_s } => format!(
             "the runs took {taken_s:.0} s, {:.0} s more than --seconds allows",
             taken_s - limit_s
         ),
-        RaceEvent::CpusTaken { cpus, holder } => {
+        CpusTaken { cpus, holder } => {
             let were = if cpus.parse::<u32>().is_ok() { "was" } else { "were" };
             let cpus = cpu_list::named(cpus);
             let by = if holder.is_unknown() { String::new() } else { holder.or("") + ": " };
             format!("{by}{cpus} {were} taken away during a run; the run is repeated")
         }
         // On a busy computer, one run in eight is repeated.
-        RaceEvent::Disturbed { runs: 2.., .. } => return None,
-        RaceEvent::Disturbed { percent, .. } => format!(
+        Disturbed { runs: 2.., .. } => return None,
+        Disturbed { percent, .. } => format!(
             "others took {percent:.0} % of the CPU time during a run; this run and later ones like \
              it are repeated"
         ),
-        RaceEvent::CpusetShrunk => {
+        CpusetShrunk => {
             "this process briefly lost some of the race's CPUs; the run is repeated".to_owned()
         }
-        RaceEvent::StartFailed { error } => format!(
+        StartFailed { error } => format!(
             "the job failed to start ({}); the run is repeated",
             visible(&with_causes(*error))
         ),
-        RaceEvent::ObservedStartFailed { error } => format!(
+        ObservedStartFailed { error } => format!(
             "the job failed to start ({}); it is started again",
             visible(&with_causes(*error))
         ),
-        RaceEvent::RunsKept { runs } => {
+        RunsKept { runs } => {
             format!("{} saved; continue the race with --resume", counted(*runs, "run"))
         }
-        RaceEvent::RunLost { before } => format!(
+        RunLost { before } => format!(
             "this run could not be saved; --resume continues after the {} before it",
             counted(*before, "run")
         ),

@@ -158,6 +158,16 @@ mod wide {
         u128::from(high) << 64 | u128::from(low)
     }
 
+    macro_rules! changes {
+        ($($method:ident |$old:ident, $value:ident| $new:expr;)*) => {
+            $(
+                pub fn $method(&self, $value: u128, order: Ordering) -> u128 {
+                    self.change(order, |$old| $new)
+                }
+            )*
+        };
+    }
+
     impl AtomicU128 {
         pub fn compare_exchange(
             &self,
@@ -188,32 +198,14 @@ mod wide {
             self.change(order, |_| value);
         }
 
-        pub fn swap(&self, value: u128, order: Ordering) -> u128 {
-            self.change(order, |_| value)
-        }
-
-        pub fn fetch_add(&self, value: u128, order: Ordering) -> u128 {
-            self.change(order, |old| old.wrapping_add(value))
-        }
-
-        pub fn fetch_sub(&self, value: u128, order: Ordering) -> u128 {
-            self.change(order, |old| old.wrapping_sub(value))
-        }
-
-        pub fn fetch_and(&self, value: u128, order: Ordering) -> u128 {
-            self.change(order, |old| old & value)
-        }
-
-        pub fn fetch_or(&self, value: u128, order: Ordering) -> u128 {
-            self.change(order, |old| old | value)
-        }
-
-        pub fn fetch_xor(&self, value: u128, order: Ordering) -> u128 {
-            self.change(order, |old| old ^ value)
-        }
-
-        pub fn fetch_nand(&self, value: u128, order: Ordering) -> u128 {
-            self.change(order, |old| !(old & value))
+        changes! {
+            swap |_old, value| value;
+            fetch_add |old, value| old.wrapping_add(value);
+            fetch_sub |old, value| old.wrapping_sub(value);
+            fetch_and |old, value| old & value;
+            fetch_or |old, value| old | value;
+            fetch_xor |old, value| old ^ value;
+            fetch_nand |old, value| !(old & value);
         }
     }
 }

@@ -6,12 +6,9 @@ use clap::{ArgGroup, Args};
 use seatmap_advise::request::{AdviceDistances, LOOK, PROOF, TRIAL};
 use seatmap_advise::{AdviceProgress, AdviceRequest, Scope};
 use seatmap_cluster::node_profile::remembered_or_measured;
-use seatmap_console::bar::Bars;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_within;
-use seatmap_console::{here, input, output};
+use seatmap_console::{
+    Bars, CliError, CliResult, ResultForms, StopFlag, here, input, output, time_in,
+};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_machines::host::topology;
 use seatmap_report::advise;
@@ -21,7 +18,7 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "\
     seatmap advise [OPTIONS] [--] COMMAND [ARGUMENT]...
        seatmap advise [OPTIONS] --pid PID (or --name, --unit, --cgroup)")]
@@ -53,7 +50,7 @@ pub struct Advise {
     metric: Option<WorkMetric>,
     /// The most time to try seats: 10s, 2m; a plain number is seconds. Default: 16 s, with --prove
     /// 60 s.
-    #[arg(long, value_name = "TIME", value_parser = trial)]
+    #[arg(long, value_name = "TIME", value_parser = time_in("1s to 1d"))]
     seconds: Option<Duration>,
     /// Try seats for a minute, even if the examination shows that they hardly matter.
     #[arg(long)]
@@ -74,12 +71,7 @@ fn total(text: &str) -> Result<WorkMetric, String> {
     }
 }
 
-/// From a round of a few periods to a day.
-fn trial(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_secs(1)..=Duration::from_secs(86_400), "1s to 1d")
-}
-
-pub fn run(typed: &Advise) -> Result<(), CliError> {
+pub fn run(typed: &Advise) -> CliResult {
     let outputs = typed.forms.outputs(None)?;
     let request = request(typed, outputs.on_stdout().is_some())?;
     let interrupt = StopFlag::listen()?;
@@ -105,7 +97,7 @@ fn tell(bars: &RefCell<Bars>, step: AdviceProgress) {
 }
 
 /// The request; `leaves_stdout` if stdout is for a document.
-fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, CliError> {
+fn request(typed: &Advise, leaves_stdout: bool) -> CliResult<AdviceRequest> {
     let elsewhere = typed.on.as_ref().map(|name| input::profile(name)).transpose()?;
     Ok(AdviceRequest {
         memory: elsewhere.clone().or_else(input::remembered_of_host),
@@ -124,7 +116,7 @@ fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, CliErro
     })
 }
 
-fn scope(typed: &Advise, leaves_stdout: bool) -> Result<Scope, CliError> {
+fn scope(typed: &Advise, leaves_stdout: bool) -> CliResult<Scope> {
     if typed.command.is_empty() {
         let named =
             ProcessChoice::named(&typed.pid, true, typed.cgroup.clone(), typed.name.clone());

@@ -8,12 +8,9 @@ pub use args::{Bench, BetterReadings, RandomOrders, SESSION};
 
 use crate::{myself, verbs};
 use args::BenchOverTime;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::Destination;
-use seatmap_console::outputs::Outputs;
-use seatmap_console::{here, input, output, program};
+use seatmap_console::{
+    Bar, CliError, CliResult, Destination, Outputs, StopFlag, here, input, output, program,
+};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{bench, under_way};
 use seatmap_trial::tune::bench::{OwnCells, RoomRequest, named, told_apart};
@@ -21,7 +18,7 @@ use seatmap_trial::tune::{BenchEvent, BenchRequest, BenchResults, Length};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-pub fn run(typed: &Bench) -> Result<(), CliError> {
+pub fn run(typed: &Bench) -> CliResult {
     match &typed.over_time {
         Some(BenchOverTime::History(typed)) => history::run(typed),
         None if typed.is_of_versions() => gate::run(typed),
@@ -29,7 +26,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     }
 }
 
-fn commands(typed: &Bench) -> Result<(), CliError> {
+fn commands(typed: &Bench) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;
     let request = meant(typed, &outputs)?;
@@ -64,7 +61,7 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     }
 }
 
-fn summary(typed: &Bench, outputs: &Outputs) -> Result<Option<Destination>, CliError> {
+fn summary(typed: &Bench, outputs: &Outputs) -> CliResult<Option<Destination>> {
     output::beside(typed.markdown.as_deref(), outputs.on_stdout(), "--markdown")
 }
 
@@ -81,7 +78,7 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
     }
 }
 
-fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
+fn meant(typed: &Bench, outputs: &Outputs) -> CliResult<BenchRequest> {
     refuse_if!(
         typed.history.is_some() || typed.label.is_some(),
         "--history and --label need two versions of a program: add --file bench.toml, or \
@@ -130,6 +127,6 @@ fn room(typed: &Bench) -> RoomRequest {
     }
 }
 
-fn earlier(path: &Path, typed: &Bench) -> Result<BenchResults, CliError> {
-    input::parsed(path, &input::bytes(path)?, |text| BenchResults::baseline(text, &typed.metric))
+fn earlier(path: &Path, typed: &Bench) -> CliResult<BenchResults> {
+    input::document(path, |text| BenchResults::baseline(text, &typed.metric))
 }

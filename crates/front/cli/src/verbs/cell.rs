@@ -7,10 +7,10 @@ use seatmap_cell::{
     CellHost, CellList, CellRecord, CellRequest, CellVerdict, CpuChoice, GuardedHost, Name,
     NameError,
 };
-use seatmap_console::error::CliError;
 use seatmap_console::new_cell::{NewCell, lease_s};
-use seatmap_console::output::{self, Destination};
-use seatmap_console::{input, pattern_input, plan_input, stdio};
+use seatmap_console::{
+    CliError, CliResult, Destination, input, output, pattern_input, plan_input, stdio,
+};
 use seatmap_health::noise::{NoiseListener, ProgramNoise, measure_briefly};
 use seatmap_launch::{Executable, Report, SeatSource, SeatingError, SeatingRequest, run_in_cell};
 use seatmap_os::{CpuList, CpuSet};
@@ -21,13 +21,13 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CellArgs {
     #[command(subcommand)]
     verb: CellVerb,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum CellVerb {
     /// Create a cell: move all other work off its CPUs.
     Create(CellCreate),
@@ -55,7 +55,7 @@ enum CellVerb {
     Restore,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct CellCreate {
     #[command(flatten)]
     cell: NewCell,
@@ -75,7 +75,7 @@ struct CellCreate {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct CellRenew {
     /// The cell's name, as in 'seatmap cell list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
@@ -88,7 +88,7 @@ struct CellRenew {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct CellNamed {
     /// The cell's name, as in 'seatmap cell list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
@@ -98,7 +98,7 @@ struct CellNamed {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CellRun {
     /// The cell [default: cell]. After a leading -- the command follows, in the default cell.
     #[arg(value_name = "NAME")]
@@ -159,20 +159,21 @@ impl CellRun {
     }
 }
 
-pub fn run(typed: &CellArgs) -> Result<(), CliError> {
+pub fn run(typed: &CellArgs) -> CliResult {
+    use CellVerb::*;
     let verb = &typed.verb;
     let host = &CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;
-    if !matches!(verb, CellVerb::Restore) {
+    if !matches!(verb, Restore) {
         // Every other command finishes what a killed program left.
         output::tell_each(host.take_over()?);
     }
     match verb {
-        CellVerb::Create(typed) => {
+        Create(typed) => {
             typed.cell.check(typed.pattern.is_some())?;
             let request = typed.cell.on(cpus(host, typed)?);
             show(&create(host, &request, typed.cell.untested)?, &[], typed.json)
         }
-        CellVerb::List { json } => {
+        List { json } => {
             let records = seatmap_cell::examine_all(host)?;
             if *json {
                 output::json(&CellList::of(&records))
@@ -180,17 +181,15 @@ pub fn run(typed: &CellArgs) -> Result<(), CliError> {
                 output::print(&records.iter().map(words::row).collect::<String>())
             }
         }
-        CellVerb::Show(typed) => {
+        Show(typed) => {
             let (record, faults) = seatmap_cell::examine(host, &typed.name)?;
             show(&record, &faults, typed.json)
         }
-        CellVerb::Verify(typed) => verify(host, typed),
-        CellVerb::Destroy { name } => left(&seatmap_cell::destroy(host, name)?),
-        CellVerb::Renew(typed) => {
-            show(&seatmap_cell::renew(host, &typed.name, typed.ttl)?, &[], typed.json)
-        }
-        CellVerb::Run(typed) => run_program(host, typed),
-        CellVerb::Restore => {
+        Verify(typed) => verify(host, typed),
+        Destroy { name } => left(&seatmap_cell::destroy(host, name)?),
+        Renew(typed) => show(&seatmap_cell::renew(host, &typed.name, typed.ttl)?, &[], typed.json),
+        Run(typed) => run_program(host, typed),
+        Restore => {
             let restored = seatmap_cell::restore(host)?;
             output::tell_each(&restored.lost);
             output::tell(&format!("{} undone", counted(restored.cells, "cell")));
@@ -199,11 +198,7 @@ pub fn run(typed: &CellArgs) -> Result<(), CliError> {
     }
 }
 
-fn create(
-    host: &CellHost,
-    request: &CellRequest,
-    is_untested: bool,
-) -> Result<CellRecord, CliError> {
+fn create(host: &CellHost, request: &CellRequest, is_untested: bool) -> CliResult<CellRecord> {
     if is_untested {
         return Ok(seatmap_cell::create(host, request, None)?);
     }
@@ -211,7 +206,7 @@ fn create(
     Ok(seatmap_cell::create(host, request, Some(&mut judge))?)
 }
 
-fn cpus(host: &CellHost, typed: &CellCreate) -> Result<CpuSet, CliError> {
+fn cpus(host: &CellHost, typed: &CellCreate) -> CliResult<CpuSet> {
     let cell = &typed.cell;
     if let Some(list) = &cell.cpus {
         return match typed.profile {
@@ -238,7 +233,7 @@ fn cpus(host: &CellHost, typed: &CellCreate) -> Result<CpuSet, CliError> {
     Ok(choice.best(cell.count.map(NonZeroUsize::get), profile.as_ref())?)
 }
 
-fn show(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), CliError> {
+fn show(record: &CellRecord, wrong: &[String], json: bool) -> CliResult {
     if json {
         output::json(record)
     } else {
@@ -247,7 +242,7 @@ fn show(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), CliErro
 }
 
 /// Shows whether a cell is as it was created. Exit code 1 if it is not.
-fn verify(host: &CellHost, typed: &CellNamed) -> Result<(), CliError> {
+fn verify(host: &CellHost, typed: &CellNamed) -> CliResult {
     let (record, faults) = &seatmap_cell::examine(host, &typed.name)?;
     output::even_unread(if typed.json {
         output::json(&CellVerdict { record, faults })
@@ -258,7 +253,7 @@ fn verify(host: &CellHost, typed: &CellNamed) -> Result<(), CliError> {
 }
 
 /// Shows the changes that could not be restored. Exit code 1 if there are any.
-fn left(left: &[seatmap_cell::undo::Left]) -> Result<(), CliError> {
+fn left(left: &[seatmap_cell::undo::Left]) -> CliResult {
     output::tell_each(left);
     match left.len() {
         0 => Ok(()),
@@ -269,7 +264,7 @@ fn left(left: &[seatmap_cell::undo::Left]) -> Result<(), CliError> {
 }
 
 /// Runs a program in a cell, with seats among its CPUs. Its exit code is this process's.
-fn run_program(host: &CellHost, typed: &CellRun) -> Result<(), CliError> {
+fn run_program(host: &CellHost, typed: &CellRun) -> CliResult {
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
     let words: Vec<_> = std::env::args_os().collect();
     let (name, command) = typed.cell_and_command(&words).map_err(CliError::input)?;

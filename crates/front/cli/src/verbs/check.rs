@@ -1,24 +1,25 @@
 //! `seatmap check`.
 
 use clap::{ArgGroup, Args};
-use seatmap_console::error::{CliError, with_causes};
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::outputs::Outputs;
-use seatmap_console::time::time_within;
-use seatmap_console::view::{self, ColourChoice};
-use seatmap_console::{baseline_input, here, input, plan_input};
+use seatmap_console::error::with_causes;
+use seatmap_console::{
+    CliError, CliResult, Destination, Outputs, StopFlag, baseline_input, here, input, output,
+    plan_input, time_in, view,
+};
 use seatmap_machines::host::topology;
 use seatmap_os::Root;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::metrics::server::MetricsServer;
-use seatmap_watch::{CheckRequest, CheckView, ProcessChoice, Rule, Standard, UnknownRule};
+use seatmap_watch::{CheckRequest, CheckView, ProcessChoice, Rule, Standard};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+/// From a few ticks of the kernel's clock to a day.
+const WINDOW: &str = "50ms to 1d";
+
+#[derive(Args)]
 #[command(
     group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"])
 )]
@@ -64,10 +65,10 @@ pub struct Check {
     /// one-per-core, memory-local, device-near, no-irq, no-strangers, on=kind:performance (all
     /// threads on these CPUs), same-core|l3|numa|package, spread=core|l3|numa|package; default
     /// means the default rules.
-    #[arg(long = "rule", value_name = "RULE", value_parser = rule)]
+    #[arg(long = "rule", value_name = "RULE")]
     rules: Vec<Rule>,
     /// How long to watch: 500ms, 10s, 2m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = window)]
+    #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = time_in(WINDOW))]
     seconds: Duration,
     /// Have the kernel record on which CPUs the threads run, instead of sampling, and print it.
     /// Requires root, or CAP_BPF and CAP_PERFMON.
@@ -75,7 +76,7 @@ pub struct Check {
     trace: bool,
     /// Check again at this interval, and print changes, until Ctrl-C or until the programs have
     /// ended.
-    #[arg(long, value_name = "TIME", value_parser = window)]
+    #[arg(long, value_name = "TIME", value_parser = time_in(WINDOW))]
     watch: Option<Duration>,
     /// Fail also if something could not be seen.
     #[arg(long)]
@@ -123,17 +124,8 @@ impl FromStr for MetricsTarget {
     }
 }
 
-fn rule(text: &str) -> Result<Rule, UnknownRule> {
-    text.parse()
-}
-
-/// From a few ticks of the kernel's clock to a day.
-fn window(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(50)..=Duration::from_secs(86_400), "50ms to 1d")
-}
-
 /// Checks the CPUs of running programs' threads. Exit code 1 if something is wrong.
-pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &Check) -> CliResult {
     let file = match &typed.metrics {
         Some(MetricsTarget::Address(address)) => return serve(typed, *address),
         Some(MetricsTarget::File(path)) => Some(&**path),
@@ -142,7 +134,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let outputs = Outputs::new(typed.json, typed.output.as_deref(), None)?;
     let metrics = output::beside(file, outputs.on_stdout(), "--metrics")?;
     let is_printed = metrics != Some(Destination::Stdout);
-    let is_coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
+    let is_coloured = view::colour(&std::io::stdout()) != Colour::None;
     let view =
         CheckView { is_document: typed.json || outputs.file.is_some(), is_quiet: typed.quiet };
     let request = request(typed)?;
@@ -165,7 +157,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     Ok(check.end()?)
 }
 
-fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
+fn serve(typed: &Check, address: SocketAddr) -> CliResult {
     refuse_if!(
         typed.json || typed.output.is_some() || typed.watch.is_some(),
         "served metrics are checked at each request, and nothing else is written; leave \
@@ -179,7 +171,7 @@ fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
     server.serve(&|| interrupt.is_raised(), &mut look).map_err(CliError::work)
 }
 
-fn request(typed: &Check) -> Result<CheckRequest, CliError> {
+fn request(typed: &Check) -> CliResult<CheckRequest> {
     let topology = topology::of_group().map_err(CliError::work)?;
     Ok(CheckRequest {
         choice: choice(typed),

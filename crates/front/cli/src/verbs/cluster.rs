@@ -7,23 +7,21 @@ use seatmap_cluster::node_profile::measured_by;
 use seatmap_cluster::{
     Cluster as Measured, ClusterOptions, ClusterProgress, NodeConfiguration, Rank, judge, mpi,
 };
-use seatmap_console::bar::Bars;
-use seatmap_console::error::{CliError, with_causes};
-use seatmap_console::output::{self, Destination};
+use seatmap_console::error::with_causes;
 use seatmap_console::values::duration;
-use seatmap_console::{here, input, meet};
+use seatmap_console::{Bars, CliError, CliResult, Destination, here, input, meet, output};
 use seatmap_data::machine::Profile;
 use seatmap_report::{cluster, counted};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ClusterArgs {
     #[command(subcommand)]
     pub command: ClusterCommand,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum ClusterCommand {
     /// Measure the distances between nodes; srun or mpirun starts it on each node.
     Measure(ClusterMeasure),
@@ -31,7 +29,7 @@ pub enum ClusterCommand {
     Doctor(ClusterDoctor),
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ClusterMeasure {
     /// The ranks' meeting point: a file on a shared file system, or HOST:PORT of rank 0. Default:
     /// MASTER_ADDR and MASTER_PORT if set, else a file in this folder.
@@ -86,7 +84,7 @@ pub struct ClusterMeasure {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ClusterDoctor {
     /// The file that 'seatmap cluster measure -o' wrote; - is stdin.
     #[arg(value_name = "FILE")]
@@ -99,23 +97,23 @@ pub struct ClusterDoctor {
     json: bool,
 }
 
-pub fn run(typed: &ClusterArgs) -> Result<(), CliError> {
+pub fn run(typed: &ClusterArgs) -> CliResult {
     match &typed.command {
         ClusterCommand::Measure(typed) => measure(typed),
         ClusterCommand::Doctor(typed) => doctor(typed),
     }
 }
 
-pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
+pub fn show(cluster: &Measured, json: bool) -> CliResult {
     if json { output::json(cluster) } else { output::show(&cluster::page(cluster)) }
 }
 
-fn cluster_in(path: &Path) -> Result<Measured, CliError> {
-    input::parsed(path, &input::bytes(path)?, Measured::from_json)
+fn cluster_in(path: &Path) -> CliResult<Measured> {
+    input::document(path, Measured::from_json)
 }
 
 /// Exit code 1 if something could not be measured.
-fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
+fn measure(typed: &ClusterMeasure) -> CliResult {
     let rank = meet::rank()?;
     // Only rank 0 writes.
     let output = typed.output.as_deref().filter(|_| rank.rank == 0);
@@ -151,7 +149,7 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
 }
 
 /// The part of this rank in the measurement.
-fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<ClusterOptions, CliError> {
+fn options(typed: &ClusterMeasure, rank: &Rank) -> CliResult<ClusterOptions> {
     Ok(ClusterOptions {
         meeting: meet::place(typed.meet.as_deref(), rank),
         secret: meet::secret(typed.secret_file.as_deref())?,
@@ -184,7 +182,7 @@ fn profile(timeout: Duration) -> Option<Profile> {
     }
 }
 
-fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
+fn doctor(typed: &ClusterDoctor) -> CliResult {
     let cluster = cluster_in(&typed.cluster)?;
     let diagnosis = judge::ClusterFaults::of(&cluster);
     output::even_unread(if typed.json {

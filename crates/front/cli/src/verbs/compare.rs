@@ -1,13 +1,11 @@
 //! `seatmap compare`.
 
 use clap::Args;
-use seatmap_console::error::CliError;
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::{input, view};
+use seatmap_console::{CliResult, ResultForms, input, view};
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CompareArgs {
     /// The first machine: host, the name of a bundled one, or a file.
     #[arg(value_name = "MACHINE")]
@@ -22,7 +20,7 @@ pub struct CompareArgs {
     forms: ResultForms,
 }
 
-pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
+pub fn run(typed: &CompareArgs) -> CliResult {
     view::keep_to(typed.width);
     let outputs = typed.forms.outputs(None)?;
     let profile = |name: &str| input::measured_profile_of(&input::machine(name)?);

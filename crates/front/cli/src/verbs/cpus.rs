@@ -2,16 +2,14 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use seatmap_console::error::CliError;
-use seatmap_console::outputs::Outputs;
-use seatmap_console::{input, output};
+use seatmap_console::{CliError, CliResult, Outputs, input, output};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::NamedCpus;
 use seatmap_launch::notation::{self, FORMATS};
 use seatmap_launch::sets::or_all;
 use seatmap_report::cpus;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct CpusArgs {
     /// Words for the CPUs, such as kind:performance/no-smt, cache:biggest, near:eth0 or l3:0.
     /// Default: all CPUs that this process may use, without isolated ones.
@@ -41,7 +39,7 @@ pub struct CpusArgs {
     json: bool,
 }
 
-pub fn run(typed: &CpusArgs) -> Result<(), CliError> {
+pub fn run(typed: &CpusArgs) -> CliResult {
     let outputs = Outputs::new(typed.json, None, None)?;
     let machine = input::machine(&typed.on)?;
     let computer = input::cpus_of(&machine)?;
@@ -53,7 +51,7 @@ pub fn run(typed: &CpusArgs) -> Result<(), CliError> {
         }
         words => words.clone(),
     };
-    let limits = machine.is_host().then(CpuCount::of_self).transpose().map_err(CliError::work)?;
+    let limits = machine.is_host().then(CpuCount::of_self).transpose()?;
     let named = NamedCpus::of(&machine.name, words.as_deref(), &computer, limits)
         .map_err(CliError::input)?;
     if let Some(write) = typed.notation.as_deref().and_then(notation::writer) {

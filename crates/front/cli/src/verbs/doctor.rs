@@ -1,17 +1,15 @@
 //! `seatmap doctor`.
 
 use clap::Args;
-use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
-use seatmap_console::outputs::ResultForms;
 use seatmap_console::values::own_cpus;
-use seatmap_console::view::{self, ColourChoice};
+use seatmap_console::{CliResult, ResultForms, view};
 use seatmap_health::doctor::DoctorReport;
 use seatmap_os::CpuList;
 use seatmap_report::doctor;
 use seatmap_report::terminal::Colour;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Doctor {
     /// The CPUs that should be quiet, such as 2-7 or near:eth0. Default: all but those of the first
     /// core.
@@ -25,11 +23,11 @@ pub struct Doctor {
     forms: ResultForms,
 }
 
-pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &Doctor) -> CliResult {
     let outputs = typed.forms.outputs(None)?;
     let cpus = typed.cpus.as_ref().map(|cpus| &cpus.0[..]);
     let found = seatmap_health::doctor::examine(cpus, typed.may_try)?;
-    let is_coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
+    let is_coloured = view::colour(&std::io::stdout()) != Colour::None;
     let machine = host_name();
     let page = doctor::page(&machine, &found, is_coloured);
     outputs.show(&DoctorReport::new(&machine, &found), &page)

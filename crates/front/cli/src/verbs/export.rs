@@ -2,9 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use seatmap_cluster::{Cluster, table, topology};
-use seatmap_console::error::CliError;
-use seatmap_console::output::Destination;
-use seatmap_console::{input, plan_input};
+use seatmap_console::{AtPath, CliError, CliResult, Destination, input, plan_input};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::export::{csv, hwloc_xml};
 use seatmap_data::plan::export;
@@ -16,7 +14,7 @@ use seatmap_services::ServicesPlan;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Export {
     /// The plan, profile or cluster: a file, or the name of a bundled machine; - is stdin.
     #[arg(value_name = "DOCUMENT")]
@@ -110,12 +108,12 @@ const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
     ("json", |profile| Ok(profile.to_json())),
 ];
 
-pub fn run(typed: &Export) -> Result<(), CliError> {
+pub fn run(typed: &Export) -> CliResult {
     let destination = Destination::new(typed.output.as_deref().unwrap_or(Path::new("-")))?;
     destination.write(&text(&typed.document, typed.format)?)
 }
 
-fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
+fn text(name: &str, format: ExportFormat) -> CliResult<String> {
     let path = Path::new(name);
     // Stdin cannot be read again.
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
@@ -154,9 +152,9 @@ fn written<T, E: Into<Box<dyn Error>>>(
     document: &T,
     formats: &[(&str, Writer<T, E>)],
     format: ExportFormat,
-) -> Result<String, CliError> {
+) -> CliResult<String> {
     let write = writer(name, kind, formats, format)?;
-    write(document).map_err(|error| CliError::at(Path::new(name), error))
+    write(document).at(Path::new(name))
 }
 
 fn writer<T, E>(
@@ -164,7 +162,7 @@ fn writer<T, E>(
     kind: &str,
     formats: &[(&str, Writer<T, E>)],
     format: ExportFormat,
-) -> Result<Writer<T, E>, CliError> {
+) -> CliResult<Writer<T, E>> {
     let word = format.name();
     let known = formats.iter().find(|(known, _)| *known == word);
     known.map(|(_, write)| *write).ok_or_else(|| {

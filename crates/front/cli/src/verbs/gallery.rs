@@ -1,7 +1,6 @@
 //! The gallery for several verbs.
 
-use seatmap_console::error::CliError;
-use seatmap_console::{input, output};
+use seatmap_console::{CliError, CliResult, input, output};
 use seatmap_machines::catalog::{Machine, MachineList};
 use seatmap_measure::gallery::Gallery;
 use seatmap_measure::gallery::collection::files_in;
@@ -9,7 +8,7 @@ use std::path::Path;
 
 /// The bundled machines and the named ones: `host`, files, and all files of folders. A file in a
 /// folder that is not a machine is skipped with a message.
-pub fn of(named: &[String]) -> Result<Gallery, CliError> {
+pub fn of(named: &[String]) -> CliResult<Gallery> {
     let mut gallery = Gallery::default();
     for entry in MachineList::bundled().map_err(CliError::work)?.machines {
         let machine = Machine::bundled(entry.machine).map_err(CliError::work)?;
@@ -30,7 +29,7 @@ pub fn of(named: &[String]) -> Result<Gallery, CliError> {
     Ok(gallery)
 }
 
-fn add(gallery: &mut Gallery, name: &str) -> Result<(), CliError> {
+fn add(gallery: &mut Gallery, name: &str) -> CliResult {
     let machine = input::machine(name)?;
     let profile = input::profile_of(&machine)?;
     gallery.add(machine, profile);

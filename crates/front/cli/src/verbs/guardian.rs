@@ -4,14 +4,14 @@ use crate::myself;
 use clap::Subcommand;
 use seatmap_cell::guardian::serve;
 use seatmap_cell::{CellHost, Name};
-use seatmap_console::error::CliError;
+use seatmap_console::{CliError, CliResult};
 use seatmap_os::Root;
 use seatmap_services::apply::ServicesHost;
 use seatmap_trial::live::guard;
 use seatmap_trial::tune::varied;
 
 /// The changes that a guardian restores if its creator dies. Seatmap starts these commands itself.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum GuardianVerb {
     /// The changes of a cell.
     Cell {
@@ -29,7 +29,7 @@ pub enum GuardianVerb {
     Switches,
 }
 
-pub fn run(typed: &GuardianVerb) -> Result<(), CliError> {
+pub fn run(typed: &GuardianVerb) -> CliResult {
     match typed {
         GuardianVerb::Cell { name } => {
             let host = CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;
@@ -38,7 +38,7 @@ pub fn run(typed: &GuardianVerb) -> Result<(), CliError> {
         GuardianVerb::Services { name } => {
             Ok(serve(&ServicesHost::here(myself::services_guardian())?, name)?)
         }
-        GuardianVerb::Masks => guard::serve().map_err(CliError::work),
-        GuardianVerb::Switches => varied::serve(&Root::new("/")).map_err(CliError::work),
+        GuardianVerb::Masks => Ok(guard::serve()?),
+        GuardianVerb::Switches => Ok(varied::serve(&Root::new("/"))?),
     }
 }

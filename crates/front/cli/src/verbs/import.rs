@@ -1,16 +1,14 @@
 //! `seatmap import`.
 
 use clap::Args;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::{here, input};
+use seatmap_console::{CliError, CliResult, Destination, here, input, output};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::import::ImportOptions;
 use seatmap_os::CpuList;
 use seatmap_report::shown;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Import {
     /// The files, recognised by their content. Also models, and the output of
     /// hwloc-gather-topology: a folder or a .tar.bz2.
@@ -53,7 +51,7 @@ fn frequency(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("'{text}' is not a frequency in Hz, such as 2.8g"))
 }
 
-pub fn run(typed: &Import) -> Result<(), CliError> {
+pub fn run(typed: &Import) -> CliResult {
     let options = ImportOptions {
         frequency_hz: typed.frequency,
         cpus: typed.cpus.clone().map(CpuList::distinct).transpose().map_err(CliError::input)?,
@@ -80,7 +78,7 @@ pub fn run(typed: &Import) -> Result<(), CliError> {
 }
 
 /// Named like the file, because a name in the file could be any path.
-fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+fn targets(files: &[PathBuf], folder: &Path) -> CliResult<Vec<PathBuf>> {
     let mut targets: Vec<PathBuf> = Vec::new();
     for file in files {
         let target = folder.join(file.file_stem().unwrap_or_default()).with_added_extension("json");
@@ -109,7 +107,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     matches!(real, [Ok(one), Ok(other)] if one == other)
 }
 
-fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), CliError> {
+fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> CliResult {
     let text = profile.to_json();
     let Some(target) = target.filter(|target| *target != Path::new("-")) else {
         return output::print_exact(&text);

@@ -2,8 +2,7 @@
 
 use super::gallery;
 use clap::Args;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::{AtPath, CliError, CliResult, Destination, output};
 use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::SharedProfile;
 use seatmap_data::statistics::words::counted;
@@ -12,7 +11,7 @@ use seatmap_report::gallery::{self as gallery_report, INDEX};
 use seatmap_report::shown;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Machines {
     /// Add these to the site: host, files, or folders of files from 'seatmap measure --share'.
     #[arg(value_name = "PROFILE")]
@@ -30,7 +29,7 @@ pub struct Machines {
 }
 
 /// Lists the bundled machines with their capabilities and sources, or writes their gallery.
-pub fn run(typed: &Machines) -> Result<(), CliError> {
+pub fn run(typed: &Machines) -> CliResult {
     if let Some(folder) = &typed.site {
         return site(typed, folder);
     }
@@ -46,7 +45,7 @@ pub fn run(typed: &Machines) -> Result<(), CliError> {
 }
 
 /// Writes the pages, the index last: a folder with an index is complete.
-fn site(typed: &Machines, folder: &Path) -> Result<(), CliError> {
+fn site(typed: &Machines, folder: &Path) -> CliResult {
     let gallery = gallery::of(&typed.profiles)?;
     for machine in gallery.machines().iter().filter(|machine| machine.summary.is_none()) {
         let names = SharedProfile::names_in(&machine.profile);
@@ -58,7 +57,7 @@ fn site(typed: &Machines, folder: &Path) -> Result<(), CliError> {
             ));
         }
     }
-    std::fs::create_dir_all(folder).map_err(|error| CliError::at(folder, error))?;
+    std::fs::create_dir_all(folder).at(folder)?;
     let files = gallery_report::site(&gallery);
     for file in files.iter().rev() {
         Destination::new(&folder.join(&file.name))?.write_silently(&file.text)?;

@@ -2,14 +2,11 @@
 
 use crate::progress::Display;
 use clap::Args;
-use seatmap_console::bar::Bars;
-use seatmap_console::error::{CliError, with_causes};
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::outputs::ResultForms;
+use seatmap_console::error::with_causes;
 use seatmap_console::values::{MachineCpus, machine_cpus};
-use seatmap_console::view::{self, ColourChoice};
-use seatmap_console::{here, input};
+use seatmap_console::{
+    Bars, CliError, CliResult, Destination, ResultForms, StopFlag, here, input, output, view,
+};
 use seatmap_data::machine::{Profile, SharedProfile};
 use seatmap_machines::catalog::{Capability, Machine, MachineKind};
 use seatmap_measure::measurement::{MeasureNews, Measurement, MeasurementRequest};
@@ -22,7 +19,7 @@ use seatmap_report::{Page, html};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct MeasureArgs {
     /// The machine: host, a bundled machine, or a file; anything but the host is replayed from its
     /// figures.
@@ -90,7 +87,7 @@ pub struct MeasureArgs {
     forms: ResultForms,
 }
 
-pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &MeasureArgs) -> CliResult {
     let outputs = MeasureOutputs::new(typed)?;
     let machine = input::machine(&typed.on)?;
     let request = request(typed, &machine)?;
@@ -102,7 +99,7 @@ pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
         output::tell_each(news.sentence());
         match news {
             MeasureNews::Begins { pus, resolution_ns } => {
-                display = Some(Display::new(pus, resolution_ns, colour));
+                display = Some(Display::new(pus, resolution_ns));
             }
             MeasureNews::Step(step) => display.iter_mut().for_each(|display| display.show(step)),
             MeasureNews::Ends => display = None,
@@ -117,13 +114,13 @@ pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
     if outputs.is_document {
         output::print_exact(&profile.to_json())?;
     } else if ![&outputs.page, &outputs.shared].contains(&&Some(Destination::Stdout)) {
-        output::show(&table(profile, colour))?;
+        output::show(&table(profile))?;
     }
     // Last, because until now the journal keeps the measurement.
     measurement.forget_journal().map_err(CliError::work)
 }
 
-fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest, CliError> {
+fn request(typed: &MeasureArgs, machine: &Machine) -> CliResult<MeasurementRequest> {
     let source = source(typed, machine)?;
     let journal = source.journal(typed.output.as_deref()).unwrap_or_else(|error| {
         output::tell(&format!("the measurement will not be saved: {}", with_causes(&error)));
@@ -171,7 +168,7 @@ fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest,
     })
 }
 
-fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, CliError> {
+fn source(typed: &MeasureArgs, machine: &Machine) -> CliResult<RoundTripSource> {
     let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(machine)).transpose()?;
     let cpus = cpus.as_ref();
     let is_host = machine.is_host();
@@ -207,7 +204,7 @@ struct MeasureOutputs {
 }
 
 impl MeasureOutputs {
-    fn new(typed: &MeasureArgs) -> Result<Self, CliError> {
+    fn new(typed: &MeasureArgs) -> CliResult<Self> {
         let output = output::beside(typed.output.as_deref(), None, "-o")?;
         let is_document = typed.forms.json || output == Some(Destination::Stdout);
         let page = output::page(typed.forms.html.as_deref(), is_document)?;
@@ -225,7 +222,7 @@ impl MeasureOutputs {
         measurement: &Measurement,
         source: &RoundTripSource,
         kind: &str,
-    ) -> Result<(), CliError> {
+    ) -> CliResult {
         let profile = &measurement.profile;
         output::tell_each(&measurement.warnings);
         measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
@@ -273,9 +270,9 @@ fn tell_where(remembrance: &Remembrance) {
     }
 }
 
-fn table(profile: &Profile, colour: ColourChoice) -> Page {
+fn table(profile: &Profile) -> Page {
     let options = DrawOptions {
-        colour: view::colour(colour, &std::io::stdout()),
+        colour: view::colour(&std::io::stdout()),
         width: view::width(),
         ..DrawOptions::default()
     };

@@ -1,26 +1,24 @@
 //! `seatmap model`.
 
 use clap::{Args, Subcommand};
-use seatmap_console::error::CliError;
-use seatmap_console::input;
-use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
+use seatmap_console::{CliResult, Destination, input, output};
 use seatmap_measure::twin::{self, Needs};
 use std::path::PathBuf;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Model {
     #[command(subcommand)]
     action: ModelAction,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum ModelAction {
     /// Fit a simulated machine, a twin, to a measured or imported one.
     Fit(FitArgs),
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct FitArgs {
     /// The machine: host, the name of a bundled one, or any file that show reads.
     #[arg(value_name = "PROFILE")]
@@ -39,7 +37,7 @@ struct FitArgs {
     json: bool,
 }
 
-pub fn run(typed: &Model) -> Result<(), CliError> {
+pub fn run(typed: &Model) -> CliResult {
     let ModelAction::Fit(typed) = &typed.action;
     // A missing folder must not cost the fit.
     let destination = output::file(typed.output.as_deref(), typed.json)?;

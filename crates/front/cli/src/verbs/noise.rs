@@ -1,14 +1,13 @@
 //! `seatmap noise`.
 
 use clap::Args;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::{CliError, with_causes};
+use seatmap_console::error::with_causes;
 use seatmap_console::here::host_name;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::{self, Destination, OfMachine};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_in;
+use seatmap_console::output::OfMachine;
 use seatmap_console::values::own_cpus;
+use seatmap_console::{
+    Bar, CliError, CliResult, Destination, ResultForms, StopFlag, output, time_in,
+};
 use seatmap_health::noise::{NoiseOptions, NoiseReport};
 use seatmap_launch::share::SoleWork;
 use seatmap_os::CpuList;
@@ -21,7 +20,7 @@ use std::time::Duration;
 /// From a few turns of the meters to a day.
 const LENGTH: &str = "50ms to 1d";
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct NoiseArgs {
     /// The CPUs to measure together, such as 0-3,8 or no-smt; isolated ones too. Default: all
     /// online CPUs.
@@ -40,7 +39,7 @@ pub struct NoiseArgs {
     forms: ResultForms,
 }
 
-pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
+pub fn run(typed: &NoiseArgs) -> CliResult {
     // Two meters on one CPU would measure each other.
     super::run::check_sole(SoleWork::Noise)?;
     let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
@@ -73,17 +72,16 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
 }
 
 /// By default all online CPUs within the cpuset, with a message about the others.
-fn cpus(typed: &NoiseArgs) -> Result<Vec<u32>, CliError> {
+fn cpus(typed: &NoiseArgs) -> CliResult<Vec<u32>> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());
     }
-    let (open, closed) =
-        seatmap_health::noise::reachable(&Cpus::read().map_err(CliError::work)?.online);
+    let (open, closed) = seatmap_health::noise::reachable(&Cpus::read()?.online);
     output::tell_each(closed.iter().map(|error| format!("left out: {}", with_causes(error))));
     Ok(open)
 }
 
-fn measure(cpus: &[u32], typed: &NoiseArgs) -> Result<NoiseReport, CliError> {
+fn measure(cpus: &[u32], typed: &NoiseArgs) -> CliResult<NoiseReport> {
     let options =
         NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
     let interrupt = StopFlag::listen()?;

@@ -6,11 +6,8 @@ use super::run::command_to_watch;
 use clap::{ArgGroup, Args, ValueEnum};
 use page::ObserveOutputs;
 use seatmap_cluster::Rank;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::time::time_in;
 use seatmap_console::waiting::Waiting;
-use seatmap_console::{meet, output};
+use seatmap_console::{CliError, CliResult, StopFlag, choice, meet, output, time_in};
 use seatmap_data::statistics::words::lasting;
 use seatmap_launch::Ending;
 use seatmap_observe::c2c::perf;
@@ -24,7 +21,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "\
     seatmap observe [OPTIONS] [--] COMMAND [ARGUMENT]...
        seatmap observe [OPTIONS] --pid PID | --cgroup PATH | --recording FILE")]
@@ -120,7 +117,7 @@ choice! {
 
 /// Observes the communication between the threads of a program. A command's exit code is this
 /// process's.
-pub fn run(typed: &ObserveArgs) -> Result<(), CliError> {
+pub fn run(typed: &ObserveArgs) -> CliResult {
     let page = ObserveOutputs::new(typed)?;
     let request = request(typed)?;
     // Ctrl-C kills the reading of a recording, but ends an observation regularly.
@@ -160,7 +157,7 @@ fn waiting(typed: &ObserveArgs) -> Option<Waiting> {
     None
 }
 
-fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
+fn request(typed: &ObserveArgs) -> CliResult<ObserveRequest> {
     refuse_if!(
         typed.method == ObserveChoice::Pages,
         "the method pages was removed: --method auto counts wakeups and bytes through sockets, \
@@ -196,7 +193,7 @@ fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
 }
 
 /// Whether the method is c2c, or a recording is given.
-fn is_c2c(typed: &ObserveArgs) -> Result<bool, CliError> {
+fn is_c2c(typed: &ObserveArgs) -> CliResult<bool> {
     let is_named = typed.method == ObserveChoice::C2c;
     refuse_if!(
         typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto,
@@ -214,7 +211,7 @@ fn is_c2c(typed: &ObserveArgs) -> Result<bool, CliError> {
     Ok(is_c2c)
 }
 
-fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
+fn recorded(typed: &ObserveArgs) -> CliResult<ObserveRequest> {
     if let Some(path) = &typed.recording {
         return Ok(ObserveRequest::Recording(path.clone()));
     }
@@ -228,7 +225,7 @@ fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     Ok(ObserveRequest::Record(command))
 }
 
-fn subject(typed: &ObserveArgs) -> Result<Subject, CliError> {
+fn subject(typed: &ObserveArgs) -> CliResult<Subject> {
     if !typed.pid.is_empty() {
         return Ok(Subject::Programs(typed.pid.clone()));
     }
@@ -238,14 +235,14 @@ fn subject(typed: &ObserveArgs) -> Result<Subject, CliError> {
     }
 }
 
-fn command(typed: &ObserveArgs) -> Result<SubjectCommand, CliError> {
+fn command(typed: &ObserveArgs) -> CliResult<SubjectCommand> {
     // Stdout is for the document.
     let leaves_stdout = typed.json || typed.output.as_deref() == Some(Path::new("-"));
     command_to_watch(&typed.command, Some("seatmap observe --pid PID"), leaves_stdout)
 }
 
 /// The rank of this process, if a launcher started it for each rank.
-fn job_rank(typed: &ObserveArgs) -> Result<Option<JobRank>, CliError> {
+fn job_rank(typed: &ObserveArgs) -> CliResult<Option<JobRank>> {
     // `mpirun` starts `seatmap observe` once for each rank.
     let Some(Rank { rank, size, job, .. }) = meet::job_rank() else { return Ok(None) };
     let pattern = typed.output.clone().filter(|path| path != Path::new("-"));

@@ -1,23 +1,20 @@
 //! `seatmap pattern`.
 
 use clap::{Args, Subcommand};
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::{pattern_input, view};
+use seatmap_console::{CliResult, Destination, ResultForms, choice, output, pattern_input, view};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::pattern::generate::GENERATORS;
 use seatmap_data::pattern::qaplib::Which;
 use seatmap_report::{pattern, svg};
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct PatternArgs {
     #[command(subcommand)]
     command: PatternCommand,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum PatternCommand {
     /// Draw a pattern: who sends how much to whom.
     Show(PatternShow),
@@ -33,7 +30,7 @@ enum PatternCommand {
     List,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct PatternShow {
     #[command(flatten)]
     source: PatternSource,
@@ -48,7 +45,7 @@ struct PatternShow {
 }
 
 /// Where a pattern comes from.
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct PatternSource {
     /// A generator such as ring:8, or a file: seatmap-pattern/1, CSV matrix or list of edges,
     /// MatrixMarket, QAPLIB .dat; '-' is stdin.
@@ -73,7 +70,7 @@ choice! {
 }
 
 /// Draws, converts or lists patterns.
-pub fn run(typed: &PatternArgs) -> Result<(), CliError> {
+pub fn run(typed: &PatternArgs) -> CliResult {
     match &typed.command {
         PatternCommand::List => {
             let width = GENERATORS.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
@@ -89,13 +86,13 @@ pub fn run(typed: &PatternArgs) -> Result<(), CliError> {
     }
 }
 
-fn read(source: &PatternSource) -> Result<Pattern, CliError> {
+fn read(source: &PatternSource) -> CliResult<Pattern> {
     let mut pattern = pattern_input::pattern_of(&source.pattern, source.matrix.map(Into::into))?;
     pattern_input::give_loads(&mut pattern, source.load.as_deref())?;
     Ok(pattern)
 }
 
-fn show(typed: &PatternShow) -> Result<(), CliError> {
+fn show(typed: &PatternShow) -> CliResult {
     view::keep_to(typed.width);
     let html = typed.forms.html.as_deref();
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;

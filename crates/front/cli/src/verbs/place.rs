@@ -11,11 +11,8 @@ pub use ranks::{nodes, own_cpus, pattern_of_ranks, show as show_ranks};
 use super::gallery;
 use args::PreferChoice;
 use seatmap_cluster::Cluster;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
-use seatmap_console::{here, input, pattern_input};
+use seatmap_console::{Bar, CliError, CliResult, Destination, here, input, output, pattern_input};
 use seatmap_data::machine::{Level, Profile};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Objective;
@@ -30,7 +27,7 @@ use std::path::Path;
 
 /// Places the tasks of a pattern on a machine, on the nodes of a cluster, or on the locations of a
 /// QAPLIB instance. On the gallery, ranks its machines.
-pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
+pub fn run(typed: &PlaceArgs) -> CliResult {
     CliError::check_input(typed.unused())?;
     if let Some(folder) = typed.gallery() {
         CliError::check_input(typed.for_clusters())?;
@@ -49,7 +46,7 @@ pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
     }
 }
 
-fn on_machine(typed: &PlaceArgs) -> Result<(), CliError> {
+fn on_machine(typed: &PlaceArgs) -> CliResult {
     let outputs = PlaceOutputs::new(typed)?;
     let pattern = pattern(typed)?;
     let machine = input::machine(&typed.on)?;
@@ -90,7 +87,7 @@ fn on_machine(typed: &PlaceArgs) -> Result<(), CliError> {
     }
 }
 
-fn pattern(typed: &PlaceArgs) -> Result<Pattern, CliError> {
+fn pattern(typed: &PlaceArgs) -> CliResult<Pattern> {
     let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
     pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
     pattern.load_ns = typed.load_ns.or(pattern.load_ns);
@@ -138,7 +135,7 @@ enum Printed {
 }
 
 impl PlaceOutputs {
-    fn new(typed: &PlaceArgs) -> Result<Self, CliError> {
+    fn new(typed: &PlaceArgs) -> CliResult<Self> {
         let plan = output::beside(typed.output.as_deref(), None, "-o")?;
         let page = output::beside(typed.forms.html.as_deref(), None, "--html")?;
         let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
@@ -167,7 +164,7 @@ impl PlaceOutputs {
         machine: &Machine,
         profile: &Profile,
         pattern: &Pattern,
-    ) -> Result<(), CliError> {
+    ) -> CliResult {
         let plan = &appraisal.plan;
         if let Some(destination) = &self.plan {
             destination.write(&plan.to_json())?;
@@ -186,7 +183,7 @@ impl PlaceOutputs {
 }
 
 /// `seatmap place --on gallery`.
-fn on_gallery(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
+fn on_gallery(typed: &PlaceArgs, folder: Option<&str>) -> CliResult {
     CliError::check_input(typed.of_one_seating().map(|option| {
         format!(
             "{option} is for one machine, but --on {} compares many; choose one of them, or leave \
@@ -220,7 +217,7 @@ fn on_gallery(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
 }
 
 /// `seatmap place --qaplib`.
-fn of_matrices(typed: &PlaceArgs, file: &Path) -> Result<(), CliError> {
+fn of_matrices(typed: &PlaceArgs, file: &Path) -> CliResult {
     let request = QapRequest {
         name: file.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
         instance: pattern_input::instance(file)?,

@@ -3,10 +3,8 @@
 mod zoo;
 
 use clap::Args;
-use seatmap_console::error::CliError;
-use seatmap_console::outputs::Outputs;
 use seatmap_console::values::{MachineCpus, cpus, machine_cpus};
-use seatmap_console::{input, output, plan_input};
+use seatmap_console::{CliError, CliResult, Outputs, input, output, plan_input};
 use seatmap_launch::Ending;
 use seatmap_os::CpuList;
 use seatmap_pretend::{ContainerGroup, PretendRequest, PretendedMachine, PretendedRun};
@@ -16,7 +14,7 @@ use seatmap_watch::{Criteria, Expected, Rule};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(override_usage = "\
     seatmap pretend [OPTIONS] MACHINE [--] COMMAND [ARGUMENT]...
        seatmap pretend [OPTIONS] --zoo [MACHINE,...] -- COMMAND [ARGUMENT]...")]
@@ -74,7 +72,7 @@ impl Pretend {
 
 /// Runs a program that sees another machine. The program's exit code is this process's, unless a
 /// check fails.
-pub fn run(typed: &Pretend) -> Result<(), CliError> {
+pub fn run(typed: &Pretend) -> CliResult {
     if let Some(machines) = typed.zoo.machines() {
         return zoo::run(typed, machines);
     }
@@ -99,7 +97,7 @@ pub fn run(typed: &Pretend) -> Result<(), CliError> {
     if fails { Ending::Exited(1).leave_alike() } else { run.ending.leave_alike() }
 }
 
-fn machine(typed: &Pretend) -> Result<PretendedMachine, CliError> {
+fn machine(typed: &Pretend) -> CliResult<PretendedMachine> {
     let machine = input::machine(typed.machine())?;
     let topology = input::topology_of(&machine)?;
     let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
@@ -111,7 +109,7 @@ fn machine(typed: &Pretend) -> Result<PretendedMachine, CliError> {
 }
 
 /// A file is a plan, because no rule is a file's name.
-fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
+fn criteria(check: &str, typed: &Pretend) -> CliResult<Criteria> {
     let strict = typed.strict;
     let path = Path::new(check);
     if path.is_file() {
@@ -135,7 +133,7 @@ fn show(
     judged: Option<&Judged>,
     outputs: &Outputs,
     typed: &Pretend,
-) -> Result<bool, CliError> {
+) -> CliResult<bool> {
     let fails = judged.is_some_and(|judged| judged.fails);
     outputs.step(&run.report(judged), None, typed.quiet)?;
     if !typed.json && (fails || !typed.quiet) {

@@ -4,13 +4,11 @@ mod auto;
 mod meant;
 mod page;
 
-use super::first_given;
 use clap::{ArgGroup, Args, ValueEnum};
 use meant::Meant;
 use page::{SeatingOutputs, Voice};
-use seatmap_console::error::CliError;
-use seatmap_console::time::{time, time_within};
-use seatmap_console::{living, output};
+use seatmap_console::time::time;
+use seatmap_console::{CliError, CliResult, choice, living, output, time_in, time_within};
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Executable, MemoryWish, ReturnsAt, asks, request};
 use seatmap_observe::SubjectCommand;
@@ -21,7 +19,7 @@ use std::time::Duration;
 
 pub use page::{remark, show, warn_of_settings, write};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(
     group = ArgGroup::new("seats")
         .args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "fit"])
@@ -143,8 +141,11 @@ pub struct RunArgs {
     command: Vec<OsString>,
 }
 
+/// Long enough for a reading, short enough to wait for.
+const PERIOD: &str = "20ms to 1h";
+
 /// How seats are found and compared while the program runs.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct AutoOptions {
     /// With --auto, the measure of work: instructions, bytes (by read and write), switches (waits
     /// of the program's threads), wakeups (of its threads by each other), or command:LINE, which
@@ -153,10 +154,10 @@ pub struct AutoOptions {
     #[arg(long, value_name = "METRIC", value_parser = WorkMetric::parse, hide_short_help = true)]
     metric: Option<WorkMetric>,
     /// With --auto, the length of a period [default: 500ms]. A candidate needs twenty.
-    #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = time_in(PERIOD), hide_short_help = true)]
     period: Option<Duration>,
     /// With --auto, the time to observe before trying seats [default: 2s].
-    #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = time_in(PERIOD), hide_short_help = true)]
     observe_for: Option<Duration>,
     /// With --auto, stop after this time. Seats proven better stay.
     #[arg(long, value_name = "TIME", value_parser = limit, hide_short_help = true)]
@@ -171,14 +172,8 @@ pub struct AutoOptions {
 
 impl AutoOptions {
     /// The first given option that applies only to --auto.
-    pub fn given_option(&self) -> Option<&'static str> {
-        first_given([
-            ("--metric", self.metric.is_some()),
-            ("--period", self.period.is_some()),
-            ("--observe-for", self.observe_for.is_some()),
-            ("--seconds", self.seconds.is_some()),
-            ("--log", self.log.is_some()),
-        ])
+    pub fn given_option(&self) -> Option<String> {
+        first_given!(self; metric, period, observe_for, seconds, log)
     }
 }
 
@@ -203,11 +198,6 @@ enum Huge {
     Never,
 }
 
-/// Long enough for a reading, short enough to wait for.
-fn period(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(20)..=Duration::from_secs(3600), "20ms to 1h")
-}
-
 fn limit(text: &str) -> Result<Duration, String> {
     time(text).ok_or_else(|| {
         format!("'{text}' is not a time; write 500ms, 10s or 2m, or a number of seconds")
@@ -220,7 +210,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Runs a program, or attaches to a running one, and pins its threads. The program's exit code is
 /// this process's.
-pub fn run(typed: &RunArgs) -> Result<(), CliError> {
+pub fn run(typed: &RunArgs) -> CliResult {
     if typed.auto || typed.live.replay.is_some() {
         return auto::run(typed);
     }
@@ -239,7 +229,7 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
 
 /// Refuses work on all CPUs of this node if several instances of one command would do it at the
 /// same time.
-pub fn check_sole(work: SoleWork) -> Result<(), CliError> {
+pub fn check_sole(work: SoleWork) -> CliResult {
     Ok(request::check_sole(work)?)
 }
 
@@ -249,7 +239,7 @@ pub fn command_to_watch(
     words: &[OsString],
     how: Option<&'static str>,
     leaves_stdout: bool,
-) -> Result<SubjectCommand, CliError> {
+) -> CliResult<SubjectCommand> {
     how.map_or(Ok(()), |how| living::check_not_running(words, how)).map_err(CliError::input)?;
     Executable::find(words).map_err(CliError::input)?;
     let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into()).collect();

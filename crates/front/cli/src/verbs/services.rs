@@ -6,12 +6,9 @@ use crate::myself;
 use clap::{Args, Subcommand};
 use seatmap_cell::undo::Left;
 use seatmap_cell::{GuardedHost, Name};
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_in;
-use seatmap_console::{input, output};
+use seatmap_console::{
+    Bar, CliError, CliResult, ResultForms, StopFlag, choice, input, output, time_in,
+};
 use seatmap_data::document::written;
 use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
@@ -23,7 +20,7 @@ use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Services {
     #[command(subcommand)]
     verb: ServicesVerb,
@@ -40,7 +37,7 @@ impl Services {
     }
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 enum ServicesVerb {
     /// Find the running services, and write or extend services.toml.
     Init(ServicesInit),
@@ -64,7 +61,7 @@ enum ServicesVerb {
     Drift(ServicesDrift),
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesInit {
     /// The file. Its text stays; only new services are added.
     #[arg(value_name = "FILE", default_value = "services.toml")]
@@ -74,7 +71,7 @@ struct ServicesInit {
     seconds: Duration,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesImport {
     /// Files, or folders such as /etc/systemd/system: cpu_manager_state, memory_manager_state or
     /// the configuration of kubelet; unit files, drop-ins, or the output of 'systemctl show';
@@ -109,7 +106,7 @@ choice! {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesShow {
     /// The description of services, from 'seatmap services init'.
     #[arg(value_name = "FILE", default_value = "services.toml")]
@@ -118,7 +115,7 @@ struct ServicesShow {
     forms: ResultForms,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesObserve {
     /// The description of services, from 'seatmap services init'.
     #[arg(value_name = "FILE", default_value = "services.toml")]
@@ -139,7 +136,7 @@ struct ServicesObserve {
     forms: ResultForms,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesPlanArgs {
     /// The services with their limits. Default: services.toml, or those of the record.
     #[arg(value_name = "FILE")]
@@ -169,7 +166,7 @@ struct ServicesPlanArgs {
     forms: ResultForms,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesApply {
     /// The file from 'seatmap services plan -o'.
     #[arg(value_name = "PLAN")]
@@ -179,7 +176,7 @@ struct ServicesApply {
 }
 
 /// How a plan stands, and what goes with it.
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct PlanStanding {
     /// How long the plan applies: 10m, 1h; then everything is restored.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time_in("1s to 30d"))]
@@ -195,7 +192,7 @@ struct PlanStanding {
     rps: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesRace {
     /// The plan; its services have a metric.
     #[arg(value_name = "PLAN")]
@@ -218,14 +215,14 @@ struct ServicesRace {
     json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesNamed {
     /// The plan. Default: the only applied one.
     #[arg(value_name = "NAME")]
     name: Option<Name>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 struct ServicesDrift {
     /// The plan. Default: the only applied one.
     #[arg(value_name = "NAME")]
@@ -238,44 +235,45 @@ struct ServicesDrift {
     json: bool,
 }
 
-pub fn run(typed: &Services) -> Result<(), CliError> {
+pub fn run(typed: &Services) -> CliResult {
+    use ServicesVerb::*;
     match &typed.verb {
-        ServicesVerb::Init(typed) => init(typed),
-        ServicesVerb::Import(typed) => import(typed),
-        ServicesVerb::Show(typed) => {
+        Init(typed) => init(typed),
+        Import(typed) => import(typed),
+        Show(typed) => {
             let outputs = typed.forms.outputs(None)?;
             let record = recorded(&meant::glance(&typed.file)?)?;
             outputs.show(&record, &page::record_page(&record))
         }
-        ServicesVerb::Observe(typed) => observe(typed),
-        ServicesVerb::Plan(typed) => plan(typed),
-        ServicesVerb::Apply(typed) => {
+        Observe(typed) => observe(typed),
+        Plan(typed) => plan(typed),
+        Apply(typed) => {
             let request = meant::seating(meant::planned(&typed.plan)?, &typed.standing);
             output::print(&page::seated(&host()?.apply(&request)?))
         }
-        ServicesVerb::Undo(typed) => {
+        Undo(typed) => {
             let (name, left) = host()?.undo(typed.name.as_ref())?;
             undone(&left)?;
             output::print(&format!("plan '{name}' is undone\n"))
         }
-        ServicesVerb::Keep(typed) => {
+        Keep(typed) => {
             let applied = host()?.keep(typed.name.as_ref())?;
             let standing = page::standing(&applied);
             output::print(&format!("plan '{}' is kept: {standing}\n", applied.name))
         }
-        ServicesVerb::Drift(typed) => drift(typed),
-        ServicesVerb::Race(typed) => race(typed),
+        Drift(typed) => drift(typed),
+        Race(typed) => race(typed),
     }
 }
 
 /// The host, after finishing what a killed program left.
-fn host() -> Result<ServicesHost, CliError> {
+fn host() -> CliResult<ServicesHost> {
     let host = ServicesHost::here(myself::services_guardian())?;
     output::tell_each(host.take_over()?);
     Ok(host)
 }
 
-fn undone(left: &[Left]) -> Result<(), CliError> {
+fn undone(left: &[Left]) -> CliResult {
     output::tell_each(left);
     match left.len() {
         0 => Ok(()),
@@ -283,7 +281,7 @@ fn undone(left: &[Left]) -> Result<(), CliError> {
     }
 }
 
-fn init(typed: &ServicesInit) -> Result<(), CliError> {
+fn init(typed: &ServicesInit) -> CliResult {
     let known = meant::known(&typed.file)?;
     let interrupt = StopFlag::listen()?;
     let found =
@@ -292,7 +290,7 @@ fn init(typed: &ServicesInit) -> Result<(), CliError> {
     meant::extend(&typed.file, known.is_some(), text)
 }
 
-fn import(typed: &ServicesImport) -> Result<(), CliError> {
+fn import(typed: &ServicesImport) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     meant::check_file(&typed.file, outputs.path())?;
     let known = meant::known(&typed.file)?;
@@ -315,7 +313,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     }
 }
 
-fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
+fn observe(typed: &ServicesObserve) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = recorded(&RecordRequest {
         time: typed.seconds,
@@ -327,14 +325,14 @@ fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
     outputs.show(&record, &page::record_page(&record))
 }
 
-fn recorded(request: &RecordRequest) -> Result<ServicesRecord, CliError> {
+fn recorded(request: &RecordRequest) -> CliResult<ServicesRecord> {
     let interrupt = StopFlag::listen()?;
     let bar = Bar::new("recording");
     let root = Root::new("/");
     Ok(request.run(&root, &|| interrupt.is_raised(), &|done, steps| bar.show(done, steps))?)
 }
 
-fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
+fn plan(typed: &ServicesPlanArgs) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = match &typed.record {
         Some(path) => meant::record(path, typed.file.as_deref())?,
@@ -352,12 +350,12 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
 }
 
 /// Shows a saved plan as `services plan` does, on its machine if it is known here.
-pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> Result<(), CliError> {
+pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> CliResult {
     let outputs = forms.outputs(None)?;
     outputs.show(plan, &page::plan_page(plan, &meant::pictured_machine(plan)))
 }
 
-fn race(typed: &ServicesRace) -> Result<(), CliError> {
+fn race(typed: &ServicesRace) -> CliResult {
     let request = ServicesRaceRequest {
         apply: meant::seating(meant::raced(&typed.plan)?, &typed.standing),
         period: typed.period,
@@ -372,7 +370,7 @@ fn race(typed: &ServicesRace) -> Result<(), CliError> {
     if typed.json { output::json(&report) } else { output::show(&page::race_page(&report)) }
 }
 
-fn drift(typed: &ServicesDrift) -> Result<(), CliError> {
+fn drift(typed: &ServicesDrift) -> CliResult {
     let report = match &typed.plan {
         Some(path) => {
             let plan = meant::planned(path)?;

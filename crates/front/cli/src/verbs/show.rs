@@ -3,11 +3,10 @@
 use super::{cluster, place, services};
 use clap::Args;
 use seatmap_cluster::Cluster;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination, visible};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::view::ColourChoice;
-use seatmap_console::{here, input, view};
+use seatmap_console::output::visible;
+use seatmap_console::{
+    CliError, CliResult, Destination, ResultForms, choice, here, input, output, view,
+};
 use seatmap_data::document::{is_kind, shell_escaped};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_data::plan::Plan;
@@ -27,7 +26,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Show {
     /// The machine: host, a bundled machine, or a file. Also a recording of 'seatmap top', a plan
     /// of 'seatmap place', or a cluster.
@@ -64,7 +63,7 @@ choice! {
 
 /// Shows a machine, a cluster, a plan, the ranks of a job or a recording: in the terminal, as a
 /// page, or as JSON.
-pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &Show) -> CliResult {
     view::keep_to(typed.width);
     let json = typed.forms.json;
     let page = output::page(typed.forms.html.as_deref(), json)?;
@@ -105,7 +104,7 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
         return services::show_plan(&plan, &typed.forms);
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
-        None => machine(typed, page, picture, colour),
+        None => machine(typed, page, picture),
         Some(plan) if page.is_none() => place::show_ranks(&plan, json),
         Some(_) => {
             Err(CliError::input("a plan for ranks cannot be shown as a page; leave --html out"))
@@ -126,7 +125,7 @@ fn show_plan(
     page: Option<Destination>,
     picture: Option<Destination>,
     plan: &Plan,
-) -> Result<(), CliError> {
+) -> CliResult {
     if page.is_none() && picture.is_none() {
         return if typed.forms.json {
             output::print_exact(&plan.to_json())
@@ -148,7 +147,7 @@ fn show_plan(
 
 /// This computer, a bundled machine, or the plan's own CPUs: a name in a file never opens another
 /// file.
-fn machine_of(plan: &Plan) -> Result<(Profile, Option<Machine>), CliError> {
+fn machine_of(plan: &Plan) -> CliResult<(Profile, Option<Machine>)> {
     let machine = match plan.check_machine(&here::host_name()) {
         Ok(()) => Some(input::machine("host")?),
         Err(_) => Machine::bundled(&plan.machine).ok(),
@@ -169,12 +168,7 @@ fn machine_of(plan: &Plan) -> Result<(Profile, Option<Machine>), CliError> {
     Ok((Profile::new(&plan.machine, origin, topology), None))
 }
 
-fn machine(
-    typed: &Show,
-    page: Option<Destination>,
-    picture: Option<Destination>,
-    colour: ColourChoice,
-) -> Result<(), CliError> {
+fn machine(typed: &Show, page: Option<Destination>, picture: Option<Destination>) -> CliResult {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     // After the machine is known, because CPUs and homes depend on it.
@@ -199,7 +193,7 @@ fn machine(
             return output::json(&ShownMachine::of(&profile, set_apart.clone(), words.clone()));
         }
         let options = DrawOptions {
-            colour: view::colour(colour, &std::io::stdout()),
+            colour: view::colour(&std::io::stdout()),
             width: view::width(),
             order: typed.order.into(),
             home: typed.home,
@@ -213,8 +207,8 @@ fn deliver(
     typed: &Show,
     page: Option<Destination>,
     text: &dyn Fn() -> String,
-    print: &dyn Fn() -> Result<(), CliError>,
-) -> Result<(), CliError> {
+    print: &dyn Fn() -> CliResult,
+) -> CliResult {
     match page {
         None => print(),
         Some(page) if typed.forms.json => page.write(&text()).and_then(|()| print()),
@@ -222,7 +216,7 @@ fn deliver(
     }
 }
 
-fn replay(typed: &Show, page: Option<Destination>, recording: &Recording) -> Result<(), CliError> {
+fn replay(typed: &Show, page: Option<Destination>, recording: &Recording) -> CliResult {
     let Some(page) = page.filter(|_| !typed.forms.json) else {
         let remedy =
             "is a recording; 'seatmap show FILE --html PAGE' writes the page that replays it";

@@ -6,11 +6,7 @@ mod screen;
 
 use clap::{ArgGroup, Args};
 use recorder::Recorder;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::time::time_in;
-use seatmap_console::view::ColourChoice;
-use seatmap_console::{output, plan_input, view};
+use seatmap_console::{CliError, CliResult, StopFlag, output, plan_input, time_in, view};
 use seatmap_machines::host::{remembered, topology};
 use seatmap_observe::wakes::WakeCounter;
 use seatmap_report::terminal::top::{Scene, SeatGroups, TopView, plain, rows};
@@ -20,7 +16,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(group = ArgGroup::new("shown").args(["pid", "cgroup", "name"]))]
 pub struct Top {
     /// Show this process and its children; may be given several times. Default: all programs.
@@ -64,7 +60,7 @@ pub struct Top {
 
 const PAUSE: Duration = Duration::from_millis(100);
 
-pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
+pub fn run(typed: &Top) -> CliResult {
     let has_screen =
         std::io::stdout().is_terminal() && !typed.once && !typed.json && typed.seconds.is_none();
     let record =
@@ -74,13 +70,13 @@ pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
         Some(destination) if !has_screen => {
             self::record(watched, typed, Recorder::begin(destination)?)
         }
-        record if has_screen => screen::run(watched, groups, typed, colour, record),
+        record if has_screen => screen::run(watched, groups, typed, record),
         _ => print_once(watched, &groups, typed),
     }
 }
 
 /// The programs to show, and the map of the CPUs by shared parts.
-fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
+fn begin(typed: &Top) -> CliResult<(WatchedPrograms, SeatGroups)> {
     let seats = plan_input::expected_seats(typed.expect.as_deref(), typed.any_machine)?;
     let topology = topology::of_group().map_err(CliError::work)?;
     // A host without a usable profile has the kernel's groups.
@@ -101,17 +97,13 @@ fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
 }
 
 /// Counts wakeups between threads from now on, among the running programs and all that they start.
-fn count_wakes(watched: &mut WatchedPrograms) -> Result<(), CliError> {
+fn count_wakes(watched: &mut WatchedPrograms) -> CliResult {
     let mut counter = WakeCounter::begin(watched.pids())?;
     watched.count_by(Some(Box::new(move || counter.take())));
     Ok(())
 }
 
-fn print_once(
-    mut watched: WatchedPrograms,
-    groups: &SeatGroups,
-    typed: &Top,
-) -> Result<(), CliError> {
+fn print_once(mut watched: WatchedPrograms, groups: &SeatGroups, typed: &Top) -> CliResult {
     std::thread::sleep(typed.interval);
     if typed.json {
         let frame = watched.frame();
@@ -132,7 +124,7 @@ fn print_once(
     output::print_drawn(&plain(&scene, u16::try_from(view::width()).unwrap_or(u16::MAX)))
 }
 
-fn check_seen(frame: &SeatingFrame) -> Result<(), CliError> {
+fn check_seen(frame: &SeatingFrame) -> CliResult {
     if frame.seating.threads.is_empty() {
         return Err(CliError::input(frame.seating.why_empty()));
     }
@@ -140,11 +132,7 @@ fn check_seen(frame: &SeatingFrame) -> Result<(), CliError> {
 }
 
 /// Without a screen, until the time is over, Ctrl-C or the end of the programs.
-fn record(
-    mut watched: WatchedPrograms,
-    typed: &Top,
-    mut recorder: Recorder,
-) -> Result<(), CliError> {
+fn record(mut watched: WatchedPrograms, typed: &Top, mut recorder: Recorder) -> CliResult {
     let interrupt = StopFlag::listen()?;
     let began = Instant::now();
     let time = typed.seconds.unwrap_or(Duration::MAX);

@@ -3,19 +3,15 @@
 mod meant;
 
 use super::bench::{BetterReadings, RandomOrders, SESSION};
-use super::first_given;
 use super::place::{ObjectiveChoice, OnCluster};
 use clap::Args;
 use meant::ModelPart;
 use seatmap_cluster::spread::SpreadError;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output;
-use seatmap_console::outputs::{Outputs, ResultForms};
-use seatmap_console::over_ranks::{self, LaunchedRank, MeetingPlace};
-use seatmap_console::time::time_in;
+use seatmap_console::over_ranks::{LaunchedRank, MeetingPlace};
 use seatmap_console::values::own_cpus;
+use seatmap_console::{
+    Bar, CliError, CliResult, Outputs, ResultForms, StopFlag, choice, output, over_ranks, time_in,
+};
 use seatmap_data::document::Failure;
 use seatmap_measure::appraise::rehearsal::ROUNDS;
 use seatmap_os::CpuList;
@@ -30,11 +26,10 @@ use seatmap_trial::tune::{Metric, RaceEnd, RaceEvent, program_race};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct Tune {
     /// Make at most N runs. Default: ten per candidate, and the confirmation.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -92,7 +87,6 @@ pub struct Tune {
     #[arg(
         long,
         value_name = "SETTING[=NUMBERS]",
-        value_parser = CountAxis::from_str,
         allow_hyphen_values = true,
         conflicts_with_all = ["on", "pattern", "observe"]
     )]
@@ -163,18 +157,19 @@ impl Tune {
     }
 
     /// A given option that applies only to races of programs.
-    fn for_programs(&self) -> Option<&'static str> {
-        let given = first_given([
-            ("--observe", self.observe),
-            ("--seconds", self.seconds.is_some()),
-            ("--metric", !matches!(self.metric[..], [Metric::Time])),
-            ("--count", self.count.is_some()),
-            ("--lower-is-better", self.readings.lower_is_better),
-            ("--higher-is-better", self.readings.higher_is_better),
-            ("--record", self.record.is_some()),
-            ("--resume", self.resume),
-            ("--hosts", self.hosts != HostsChoice::Openmpi),
-        ]);
+    fn for_programs(&self) -> Option<String> {
+        let given = first_given!(
+            self;
+            observe,
+            seconds,
+            metric = !matches!(self.metric[..], [Metric::Time]),
+            count,
+            lower_is_better = self.readings.lower_is_better,
+            higher_is_better = self.readings.higher_is_better,
+            record,
+            resume,
+            hosts = self.hosts != HostsChoice::Openmpi
+        );
         given.or_else(|| self.on_cluster.given_option())
     }
 }
@@ -211,7 +206,7 @@ choice! {
 /// and skew: ranks with other inputs are refused.
 type RanksOfRace = (LaunchedRank, String);
 
-pub fn run(typed: &Tune) -> Result<(), CliError> {
+pub fn run(typed: &Tune) -> CliResult {
     match &typed.on {
         Some(name) if typed.command.is_empty() => on_model(typed, name),
         None if typed.command.is_empty() => Err(CliError::input(
@@ -221,7 +216,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     }
 }
 
-fn of_program(typed: &Tune) -> Result<(), CliError> {
+fn of_program(typed: &Tune) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let request = meant::of_program(typed)?;
     let interrupt = StopFlag::listen()?;
@@ -234,7 +229,7 @@ fn of_program(typed: &Tune) -> Result<(), CliError> {
 }
 
 /// The runs are made by all ranks of a start, if there are several.
-fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
+fn on_model(typed: &Tune, name: &str) -> CliResult {
     let (race, ranks) = match meant::on_model(typed, name)? {
         ModelPart::Follow(messages, (start, name)) => {
             let times = |jobs: &[NumberedJob], is_over: &AtomicBool| {
@@ -287,7 +282,7 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
     output::tell_each(under_way::of_race(event));
 }
 
-fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
+fn show(outputs: &Outputs, end: &RaceEnd) -> CliResult {
     outputs.show(&end.tuned, &tune::page(&end.tuned))?;
     match (&outputs.file, &end.plan) {
         (None, _) => Ok(()),

@@ -3,8 +3,7 @@
 use super::digits;
 use crate::axis::AxisUnit;
 use crate::page::Block;
-use crate::svg::curves::PlotCurve;
-use crate::svg::frame::Title;
+use crate::svg::{PlotCurve, Title};
 use crate::words::{agreeing, counted, figure};
 use seatmap_trial::tune::{BenchResults, Disturbance};
 

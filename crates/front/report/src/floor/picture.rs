@@ -59,8 +59,7 @@ fn figures_of(comparison: &SeatingComparison) -> Markup {
 /// without a script.
 pub fn section(comparison: &SeatingComparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
-    let [what, values @ ..] = HEADS;
-    let figures = Table::with_words([what]).figures(values).rows(comparison.rows());
+    let figures = Table::new("| before:> | after:> | :>").rows(comparison.rows());
     html! {
         div.seating {
             fieldset.shown {

@@ -2,7 +2,7 @@
 
 use crate::axis::{Axis, AxisUnit};
 use crate::page::Block;
-use crate::svg::curves::PlotCurve;
+use crate::svg::PlotCurve;
 use crate::svg::frame::{ChartFrame, Title, chart};
 use crate::svg::number;
 use crate::{Digits, Scale};

@@ -12,40 +12,34 @@ pub fn facts(rows: &[(String, String)]) -> Markup {
 }
 
 pub fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
-    Table::with_words(["class"]).figures(["pairs", "median", "p10", "p90"]).rows(
-        classes.iter().map(|class| {
-            cells![
-                &class.name,
-                class.pairs,
-                TableCell::strong(digits.show(class.median_ns)),
-                digits.show(class.p10_ns),
-                digits.show(class.p90_ns)
-            ]
-        }),
-    )
+    Table::new("class | pairs:> | median:> | p10:> | p90:>").rows(classes.iter().map(|class| {
+        cells![
+            &class.name,
+            class.pairs,
+            TableCell::strong(digits.show(class.median_ns)),
+            digits.show(class.p10_ns),
+            digits.show(class.p90_ns)
+        ]
+    }))
 }
 
 pub fn groups(model: &HomeModel, digits: Digits) -> Table {
-    Table::with_words(["group"]).figures(["inside"]).words(["PUs"]).rows(
-        model.groups.iter().enumerate().map(|(at, group)| {
-            let inside = digits.show(model.between_ns[(at, at)]);
-            let inside = if group.len() > 1 { inside } else { "alone".to_owned() };
-            cells![at, inside, about::cpus(group)]
-        }),
-    )
+    Table::new("group | inside:> | PUs").rows(model.groups.iter().enumerate().map(|(at, group)| {
+        let inside = digits.show(model.between_ns[(at, at)]);
+        let inside = if group.len() > 1 { inside } else { "alone".to_owned() };
+        cells![at, inside, about::cpus(group)]
+    }))
 }
 
 pub fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
-    Table::with_figures(["pairs at once", "median", "p10", "p90"]).rows(points.iter().map(
-        |point| {
-            cells![
-                point.pairs,
-                TableCell::strong(digits.show(point.median_ns)),
-                digits.show(point.p10_ns),
-                digits.show(point.p90_ns)
-            ]
-        },
-    ))
+    Table::new("pairs at once:> | median:> | p10:> | p90:>").rows(points.iter().map(|point| {
+        cells![
+            point.pairs,
+            TableCell::strong(digits.show(point.median_ns)),
+            digits.show(point.p10_ns),
+            digits.show(point.p90_ns)
+        ]
+    }))
 }
 
 pub fn provenance(profile: &Profile) -> Vec<(&'static str, String)> {

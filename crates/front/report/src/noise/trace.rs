@@ -11,8 +11,9 @@ const UNEXPLAINED: &str = "unexplained: hypervisor, firmware or hardware";
 
 const TAKERS: usize = 6;
 
-/// The first heading is of the last column.
-const HEADS: [&str; 5] = ["task or interrupt", "CPU", "gaps", "total", "longest"];
+/// The columns of the first CPU's table, and of the others.
+const COLUMNS: [&str; 2] =
+    ["CPU:>3 | gaps:>7 | total:>10 | longest:>10 | task or interrupt", ":>3 | :>7 | :>10 | :>10 |"];
 
 const GAPS: usize = 3;
 
@@ -23,12 +24,11 @@ pub fn takers(report: &NoiseReport) -> Option<PageSection> {
     let section = section("Tasks and interrupts", vec![title]);
     traced.clone().next()?;
     Some(traced.enumerate().fold(section, |section, (at, (noise, trace))| {
-        let heads = if at == 0 { HEADS } else { [""; 5] };
-        section.with(table(heads, noise.cpu, trace)).with(lines(noise, trace))
+        section.with(table(COLUMNS[at.min(1)], noise.cpu, trace)).with(lines(noise, trace))
     }))
 }
 
-fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
+fn table(columns: &str, cpu: u32, trace: &Traced) -> Table {
     let named = trace
         .takers
         .iter()
@@ -40,7 +40,7 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
     if rows.is_empty() {
         rows.push(cells![cpu, "0"].into());
     }
-    Table::with_figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
+    Table::new(columns).rows(rows)
 }
 
 fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {

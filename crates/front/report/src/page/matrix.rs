@@ -47,7 +47,8 @@ impl PairTimes {
         // Seven letters for a predicted time, '(12.34)'.
         let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
         let names = self.short.iter().map(String::as_str);
-        Table::with_figures(std::iter::once("").chain(names))
+        Table::default()
+            .figures(std::iter::once("").chain(names))
             .dense()
             .least(std::iter::repeat(width))
             .rows((0..n).map(|row| {

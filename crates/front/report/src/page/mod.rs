@@ -8,9 +8,7 @@ pub use matrix::PairTimes;
 pub(crate) use table::cells;
 pub use table::{Table, TableCell};
 
-use crate::svg::curves::PlotCurve;
-use crate::svg::frame::Title;
-use crate::svg::intervals::Interval;
+use crate::svg::{Interval, PlotCurve, Title};
 use maud::Markup;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -15,14 +15,19 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table that begins with columns of words.
-    pub fn with_words<'a>(heads: impl IntoIterator<Item = &'a str>) -> Self {
-        Table::default().words(heads)
-    }
-
-    /// A table that begins with columns of figures.
-    pub fn with_figures<'a>(heads: impl IntoIterator<Item = &'a str>) -> Self {
-        Table::default().figures(heads)
+    /// A table with these columns, separated by `|`. As in a format string, the minimum width in a
+    /// terminal may follow a head's colon, and `>` marks figures: `class | median:>7`.
+    pub fn new(columns: &str) -> Self {
+        let columns = columns.split('|').map(|column| {
+            let (head, format) = column.rsplit_once(':').unwrap_or((column, ""));
+            TableColumn {
+                head: head.trim().to_owned(),
+                is_figures: format.starts_with('>'),
+                least: format.trim().trim_start_matches('>').parse().unwrap_or(0),
+                is_page_only: false,
+            }
+        });
+        Table { columns: columns.collect(), ..Table::default() }
     }
 
     pub fn words<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
@@ -80,8 +85,8 @@ impl Table {
     pub fn facts(
         rows: impl IntoIterator<Item = (impl Into<TableCell>, impl Into<TableCell>)>,
     ) -> Self {
-        let facts = Table { is_facts: true, ..Table::default() };
-        facts.words([""; 2]).rows(rows.into_iter().map(|(name, value)| [name.into(), value.into()]))
+        let facts = Table { is_facts: true, ..Table::new("|") };
+        facts.rows(rows.into_iter().map(|(name, value)| [name.into(), value.into()]))
     }
 
     /// Missing cells at the ends of rows are empty.

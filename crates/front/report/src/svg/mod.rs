@@ -12,7 +12,9 @@ mod legend;
 pub(crate) mod noise;
 pub(crate) mod traffic;
 
+pub use curves::PlotCurve;
 pub use frame::{Title, standalone};
+pub(crate) use intervals::Interval;
 pub use noise::noise;
 pub use traffic::traffic;
 

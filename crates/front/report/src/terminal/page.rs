@@ -71,7 +71,7 @@ fn head(profile: &Profile, options: &DrawOptions) -> PageSection {
         Colour::None => TableCell::from(&profile.name),
         _ => TableCell::painted(&profile.name, "1"),
     };
-    let table = Table::with_words(["", ""]).flush();
+    let table = Table::new("|").flush();
     section("Machine", table.rows([[name, about::origin(profile).into()]]))
         .with(Block::Drawn(indented(&visible(&environment), options.width, 2)))
         .with(Block::Drawn(indented(&about::topology(&profile.topology), options.width, 2)))
@@ -110,8 +110,7 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
     let Some(found) = nearest(profile, os, NEIGHBOURS) else {
         return vec![format!("  PU {os} has no distances in this profile.")].into();
     };
-    let head = format!("of PU {os}");
-    let table = Table::with_words([&*head]).figures(["ns"]).words([""]);
+    let table = Table::new(&format!("of PU {os} | ns:> |"));
     let rows = found.iter().map(|other| {
         let ns = format!("{}{}", digits.show(other.median_ns), mark(other.status));
         let level = shared_level(profile, os, other.os);
@@ -122,7 +121,7 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
 
 fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
     let Some(model) = &profile.home_model else { return Table::default() };
-    let table = Table::with_figures([""]).words([""; 3]);
+    let table = Table::new(":> | | |");
     table.rows(model.groups.iter().enumerate().map(|(at, group)| {
         let inside = match group.len() {
             1 => "alone".to_owned(),
@@ -143,7 +142,7 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
 fn speed(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
     let Some(speed) = &profile.speed else { return Vec::new() };
     let together = if speed.together.is_some() { "together" } else { "" };
-    let table = Table::with_words(["", "CPUs"]).figures(["alone", together]);
+    let table = Table::new(&format!("| CPUs | alone:> | {together}:>"));
     let classes = crate::speed::classes(profile).into_iter();
     let rows = classes.map(|[what, cpus, alone, together]| {
         [what, super::caption::cut(&cpus, options.width / 2), alone, together]
@@ -158,9 +157,7 @@ fn wakeups(profile: &Profile) -> Table {
         .as_ref()
         .map(|wakeups| wakeups.classes(&profile.topology))
         .unwrap_or_default();
-    Table::with_words(["on"])
-        .figures(["pairs", "median", "95 % interval"])
-        .rows(classes.iter().map(wakeup_row))
+    Table::new("on | pairs:> | median:> | 95 % interval:>").rows(classes.iter().map(wakeup_row))
 }
 
 /// The interval reaches from the lowest to the highest end of the pairs' intervals.

@@ -2,7 +2,7 @@
 
 use crate::bench::{reading_of, tenths_of_percent};
 use crate::page::{Block, PageSection, Table, TableCell};
-use crate::svg::intervals::Interval;
+use crate::svg::Interval;
 use crate::words::{counted, joined};
 use seatmap_data::statistics::greatest;
 use seatmap_trial::tune::Tuned;
@@ -71,7 +71,7 @@ fn table(tuned: &Tuned, counts: &TriedCounts, curves: &[NamedCurve<'_>]) -> Tabl
         cells.push("█".repeat(letters).into());
         cells
     });
-    let columns = Table::with_figures([axis.as_str()]).figures(heads.iter().copied());
+    let columns = Table::default().figures([axis.as_str()]).figures(heads.iter().copied());
     let table = columns.figures(["threads seen"]).words([""]).rows(rows);
     // Short runs end before the first look.
     table.where_filled(1 + heads.len())

@@ -63,12 +63,6 @@ impl Blame for Failure {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Failure::work(error)
-    }
-}
-
 /// Lets `?` turn errors with a [`Blame`] into a [`Failure`].
 ///
 /// ```
@@ -92,3 +86,11 @@ macro_rules! into_failure {
         }
     )+};
 }
+
+impl Blame for io::Error {
+    fn is_input(&self) -> bool {
+        false
+    }
+}
+
+into_failure!(io::Error);

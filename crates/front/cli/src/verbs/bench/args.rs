@@ -1,9 +1,8 @@
 //! The options of `seatmap bench`.
 
 use clap::{Args, Subcommand};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_in;
 use seatmap_console::values::{WordedCpus, worded_cpus};
+use seatmap_console::{ResultForms, time_in};
 use seatmap_data::document::shell_word;
 use seatmap_launch::Executable;
 use seatmap_trial::tune::{Better, Metric};
@@ -18,7 +17,7 @@ pub const SESSION: &str = "50ms to 7d";
 /// The most blocks; more would take too long.
 const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Bench {
     /// Run the benchmarks in this bench.toml, base and head in turns.
@@ -116,7 +115,7 @@ pub struct Bench {
 }
 
 /// Which readings of a metric are better.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct BetterReadings {
     /// Lower readings are better, as with time and events.
     #[arg(long, conflicts_with = "higher_is_better")]
@@ -138,7 +137,7 @@ impl BetterReadings {
 }
 
 /// The random orders of runs, and the confidence of the conclusions.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct RandomOrders {
     /// The confidence of all tests and intervals.
     #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence)]
@@ -152,14 +151,14 @@ const NOT_WITH_FILE: [&str; 7] =
     ["command", "compare", "metric", "baseline", "name", "lower_is_better", "higher_is_better"];
 
 /// A look at the results of many sessions.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum BenchOverTime {
     /// Show benchmarks over time, and when they changed.
     History(BenchHistory),
 }
 
 /// `seatmap bench history`, as typed.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct BenchHistory {
     /// The file that --history wrote.
     #[arg(value_name = "FILE")]

@@ -2,17 +2,14 @@
 
 use super::{Bench, room, summary, tell};
 use crate::verbs;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::{here, input, output};
+use seatmap_console::{AtPath, Bar, CliError, CliResult, StopFlag, here, input, output};
 use seatmap_data::document::Failure;
 use seatmap_launch::share::SoleWork;
 use seatmap_report::gate;
 use seatmap_trial::gate::session::GateRequest;
 use seatmap_trial::gate::{BenchmarksFile, HistoryEntry};
 
-pub fn run(typed: &Bench) -> Result<(), CliError> {
+pub fn run(typed: &Bench) -> CliResult {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;
     let request = meant(typed)?;
@@ -33,14 +30,14 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     if let Some(history) = &typed.history {
         // Only complete sessions are added.
         let appended = HistoryEntry::of(&report).append(history);
-        appended.map_err(|error| CliError::work_at(history, error))?;
+        appended.work_at(history)?;
     }
     report.check(typed.strict).map_err(CliError::work)
 }
 
-fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
+fn meant(typed: &Bench) -> CliResult<GateRequest> {
     let file = match &typed.file {
-        Some(path) => input::parsed(path, &input::bytes(path)?, BenchmarksFile::from_toml)?,
+        Some(path) => input::document(path, BenchmarksFile::from_toml)?,
         None => BenchmarksFile::of_command(
             typed.name.as_deref(),
             &typed.command,
@@ -69,7 +66,7 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
     };
     request.check().map_err(CliError::input)?;
     if let Some(history) = &typed.history {
-        HistoryEntry::check_place(history).map_err(|error| CliError::at(history, error))?;
+        HistoryEntry::check_place(history).at(history)?;
     }
     verbs::run::check_sole(SoleWork::Bench)?;
     Ok(request)

@@ -1,8 +1,7 @@
 //! The output of `seatmap observe`: a table or a document, and the files of patterns.
 
 use super::ObserveArgs;
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::{AtPath, CliResult, Destination, output};
 use seatmap_data::statistics::words::counted;
 use seatmap_observe::{Observation, Sighting};
 use seatmap_report::Page;
@@ -20,11 +19,11 @@ pub struct ObserveOutputs {
 }
 
 impl ObserveOutputs {
-    pub fn new(typed: &ObserveArgs) -> Result<Self, CliError> {
+    pub fn new(typed: &ObserveArgs) -> CliResult<Self> {
         let pattern = output::file(typed.output.as_deref(), typed.json)?;
         // A folder that cannot be created would cost the whole observation.
         if let Some(folder) = &typed.phases {
-            std::fs::create_dir_all(folder).map_err(|error| CliError::at(folder, error))?;
+            std::fs::create_dir_all(folder).at(folder)?;
         }
         let program = typed.command.first().map(Path::new).and_then(Path::file_name);
         let program = program.map(|name| name.to_string_lossy().into_owned());
@@ -38,7 +37,7 @@ impl ObserveOutputs {
         })
     }
 
-    pub fn show(&self, sighting: &Sighting) -> Result<(), CliError> {
+    pub fn show(&self, sighting: &Sighting) -> CliResult {
         let observation = &sighting.observation;
         let name = self.name.as_deref().unwrap_or_else(|| observation.name());
         let document = observation.document(name);
@@ -62,7 +61,7 @@ impl ObserveOutputs {
         Ok(())
     }
 
-    fn print(&self, page: &Page) -> Result<(), CliError> {
+    fn print(&self, page: &Page) -> CliResult {
         if !self.is_command {
             return output::show(page);
         }
@@ -71,11 +70,7 @@ impl ObserveOutputs {
         Ok(())
     }
 
-    fn write_phases(
-        &self,
-        observation: &Observation,
-        name: &str,
-    ) -> Result<Option<String>, CliError> {
+    fn write_phases(&self, observation: &Observation, name: &str) -> CliResult<Option<String>> {
         let Some(folder) = &self.phases else { return Ok(None) };
         let patterns = observation.patterns_of_phases(name);
         for (number, pattern) in patterns.iter().enumerate() {
@@ -92,10 +87,10 @@ fn phase_file(folder: &Path, number: usize) -> PathBuf {
 }
 
 /// Earlier files would seem part of this observation.
-fn remove_phases(folder: &Path, first: usize) -> Result<(), CliError> {
+fn remove_phases(folder: &Path, first: usize) -> CliResult {
     let files = (first..).map(|number| phase_file(folder, number));
     for path in files.take_while(|path| path.is_file()) {
-        std::fs::remove_file(&path).map_err(|error| CliError::work_at(&path, error))?;
+        std::fs::remove_file(&path).work_at(&path)?;
     }
     Ok(())
 }

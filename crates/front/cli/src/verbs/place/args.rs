@@ -1,11 +1,9 @@
 //! The options of `seatmap place`.
 
 use super::on_cluster::OnCluster;
-use crate::verbs::first_given;
 use clap::{Args, ValueEnum};
-use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_within;
 use seatmap_console::values::{LevelChoice, MachineCpus, machine_cpus};
+use seatmap_console::{ResultForms, choice, time_within};
 use seatmap_data::machine::CoreKind;
 use seatmap_data::plan::Objective;
 use seatmap_measure::appraise::BeforePlan;
@@ -47,7 +45,7 @@ const SECTIONS: usize = 4;
 
 const GALLERY: &str = "gallery";
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
 #[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
 pub struct PlaceArgs {
@@ -175,22 +173,32 @@ impl PlaceArgs {
     }
 
     /// A given option that applies only to seats on one machine.
-    pub fn of_one_seating(&self) -> Option<&'static str> {
-        first_given([
+    pub fn of_one_seating(&self) -> Option<String> {
+        first_given!(
+            self;
             // Time ignores bytes.
-            ("--weight", self.weight.is_some()),
-            // Options with a default count as typed if their value differs.
-            ("--method", self.method != MethodChoice::Auto),
-            ("--cpus", self.cpus.is_some()),
-            ("--fix", !self.fix.is_empty()),
-            ("--prefer", self.prefer.is_some()),
-            ("--widen", self.widen.is_some()),
-            ("--memory", self.memory),
-            ("--homes", self.homes),
-            ("--output", self.output.is_some()),
-            ("--svg", self.svg.is_some()),
-            ("--before", self.before != BeforeChoice::Os),
-        ])
+            weight,
+            method = self.has_method(),
+            cpus,
+            fix,
+            prefer,
+            widen,
+            memory,
+            homes,
+            output,
+            svg,
+            before = self.has_before()
+        )
+    }
+
+    /// Options with a default count as typed if their value differs.
+    pub fn has_method(&self) -> bool {
+        self.method != MethodChoice::Auto
+    }
+
+    /// As [`PlaceArgs::has_method`].
+    pub fn has_before(&self) -> bool {
+        self.before != BeforeChoice::Os
     }
 
     /// The search method, with the sections of the ring or mesh for pizza slices.
@@ -251,11 +259,8 @@ impl PlaceArgs {
     /// without what it needs.
     pub fn unused(&self) -> Option<String> {
         let is_other = self.objective.is_some_and(|one| one != ObjectiveChoice::Distance);
-        let is_searched_otherwise = self.method != MethodChoice::Auto;
-        let of_machines = [("--objective", is_other), ("--method", is_searched_otherwise)];
-        if self.qaplib.is_some()
-            && let Some(option) = first_given(of_machines)
-        {
+        let of_machine = first_given!(self; objective = is_other, method = self.has_method());
+        if let Some(option) = of_machine.filter(|_| self.qaplib.is_some()) {
             return Some(format!(
                 "{option} needs a machine, and a QAPLIB instance has none; leave {option} out"
             ));

@@ -1,12 +1,11 @@
 //! The options of `seatmap place --on CLUSTER`.
 
-use super::args::{BeforeChoice, MethodChoice, PlaceArgs};
-use crate::verbs::first_given;
+use super::args::PlaceArgs;
 use clap::Args;
 use seatmap_place::ranks::RankWishes;
 
 /// The wishes for a job's ranks on the nodes of a cluster.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Args)]
 pub struct OnCluster {
     /// On a cluster: CPUs of each rank, next to each other [default: 1].
     #[arg(
@@ -63,48 +62,42 @@ impl From<&OnCluster> for RankWishes {
 
 impl OnCluster {
     /// An option that means something only on a cluster.
-    pub fn given_option(&self) -> Option<&'static str> {
-        first_given([
-            ("--cpus-per-rank", self.cpus_per_rank.is_some()),
-            ("--ranks-per-node", self.ranks_per_node.is_some()),
-            ("--blocks", self.blocks),
-            ("--fix-node", !self.fix_node.is_empty()),
-            ("--without", !self.without.is_empty()),
-            ("--message", self.message.is_some()),
-            ("--also", !self.also.is_empty()),
-        ])
+    pub fn given_option(&self) -> Option<String> {
+        first_given!(
+            self; cpus_per_rank, ranks_per_node, blocks, fix_node, without, message, also
+        )
     }
 }
 
 impl PlaceArgs {
     /// An option that means something only on one machine.
-    pub fn of_one_machine(&self) -> Option<&'static str> {
-        first_given([
-            // Options with a default count as typed if their value differs.
-            ("--objective", self.objective.is_some()),
-            ("--method", self.method != MethodChoice::Auto),
-            ("--rounds", self.rounds.is_some()),
-            ("--weight", self.weight.is_some()),
-            ("--waiting", self.waiting),
-            ("--spinning", self.spinning),
-            ("--load", self.load.is_some()),
-            ("--load-ns", self.load_ns.is_some()),
-            ("--cpus", self.cpus.is_some()),
-            ("--fix", !self.fix.is_empty()),
-            ("--avoid-smt", self.avoid_smt),
-            ("--use-smt", self.use_smt),
-            ("--one-per", self.one_per.is_some()),
-            ("--kind", self.kind.is_some()),
-            ("--equal-kind", self.equal_kind),
-            ("--prefer", self.prefer.is_some()),
-            ("--widen", self.widen.is_some()),
-            ("--memory", self.memory),
-            ("--sections", self.sections.is_some()),
-            ("--homes", self.homes),
-            ("--html", self.forms.html.is_some()),
-            ("--svg", self.svg.is_some()),
-            ("--before", self.before != BeforeChoice::Os),
-        ])
+    pub fn of_one_machine(&self) -> Option<String> {
+        first_given!(
+            self;
+            objective,
+            method = self.has_method(),
+            rounds,
+            weight,
+            waiting,
+            spinning,
+            load,
+            load_ns,
+            cpus,
+            fix,
+            avoid_smt,
+            use_smt,
+            one_per,
+            kind,
+            equal_kind,
+            prefer,
+            widen,
+            memory,
+            sections,
+            homes,
+            html = self.forms.html.is_some(),
+            svg,
+            before = self.has_before()
+        )
     }
 }
 

@@ -4,10 +4,8 @@ use super::{OnCluster, PlaceArgs};
 use seatmap_cluster::Cluster;
 use seatmap_cluster::ranks::message_bytes;
 use seatmap_cluster::ranks_here::{OwnSeatError, own_cpus as own_cpus_of};
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
-use seatmap_console::{here, pattern_input};
+use seatmap_console::{AtPath, CliError, CliResult, Destination, here, output, pattern_input};
 use seatmap_data::pattern::Pattern;
 use seatmap_os::CpuSet;
 use seatmap_place::ranks::{ClusterNodes, RankPlan, RankRequest};
@@ -15,7 +13,7 @@ use seatmap_report::ranks;
 use std::path::Path;
 use std::time::Instant;
 
-pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
+pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> CliResult {
     CliError::check_input(typed.of_one_machine().map(|option| {
         format!("{option} is for one machine, and {} is a cluster; leave it out", typed.on)
     }))?;
@@ -47,14 +45,14 @@ pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
     if destination == Some(Destination::Stdout) { Ok(()) } else { show(&plan, typed.forms.json) }
 }
 
-pub fn pattern_of_ranks(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
+pub fn pattern_of_ranks(text: &str, wishes: &OnCluster) -> CliResult<Pattern> {
     let first = pattern_input::pattern(text)?;
     if wishes.also.is_empty() {
         return Ok(first);
     }
     let others =
         wishes.also.iter().map(|(weight, text)| Ok((*weight, pattern_input::pattern(text)?)));
-    let others = others.collect::<Result<Vec<_>, CliError>>()?;
+    let others = others.collect::<CliResult<Vec<_>>>()?;
     first.with(&others).map_err(CliError::input)
 }
 
@@ -63,12 +61,12 @@ pub fn nodes(
     cluster: &Cluster,
     wishes: &OnCluster,
     pattern: &Pattern,
-) -> Result<ClusterNodes, CliError> {
+) -> CliResult<ClusterNodes> {
     let bytes = wishes.message.map_or_else(|| message_bytes(pattern), f64::from);
-    cluster.places(bytes).map_err(|error| CliError::at(Path::new(name), error))
+    cluster.places(bytes).at(Path::new(name))
 }
 
-pub fn show(plan: &RankPlan, json: bool) -> Result<(), CliError> {
+pub fn show(plan: &RankPlan, json: bool) -> CliResult {
     if json { output::print_exact(&plan.to_json()) } else { output::show(&ranks::page(plan)) }
 }
 
@@ -77,7 +75,7 @@ pub fn show(plan: &RankPlan, json: bool) -> Result<(), CliError> {
 /// # Errors
 /// No launcher gave this process a rank, the plan has another number of ranks, or it has this rank
 /// on another node.
-pub fn own_cpus(path: &Path, plan: &RankPlan, any_machine: bool) -> Result<CpuSet, CliError> {
+pub fn own_cpus(path: &Path, plan: &RankPlan, any_machine: bool) -> CliResult<CpuSet> {
     own_cpus_of(plan, &here::host_name(), any_machine, |name| std::env::var(name).ok()).map_err(
         |error| match error {
             OwnSeatError::Launcher(error) => CliError::input(error),

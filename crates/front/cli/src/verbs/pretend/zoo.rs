@@ -3,13 +3,8 @@
 use super::Pretend;
 use crate::myself;
 use clap::Args;
-use seatmap_console::bar::Bar;
-use seatmap_console::error::CliError;
-use seatmap_console::input;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output;
-use seatmap_console::outputs::Outputs;
 use seatmap_console::values::duration;
+use seatmap_console::{Bar, CliError, CliResult, Outputs, StopFlag, input, output};
 use seatmap_data::machine::Topology;
 use seatmap_launch::Ending;
 use seatmap_launch::count::CpuCount;
@@ -24,7 +19,7 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub struct ZooArgs {
     /// Run the command on all machines of 'seatmap machines --zoo', or on these, each whole and in
     /// situations that containers make, and print a table of what went wrong.
@@ -66,7 +61,7 @@ impl ZooArgs {
 }
 
 /// Runs the command on many machines. Fails if something is wrong anywhere.
-pub fn run(typed: &Pretend, machines: &str) -> Result<(), CliError> {
+pub fn run(typed: &Pretend, machines: &str) -> CliResult {
     let zoo = &typed.zoo;
     let outputs = Outputs::new(typed.json, typed.output.as_deref(), zoo.html.as_deref())?;
     let junit = output::beside(zoo.junit.as_deref(), outputs.on_stdout(), "--junit")?;
@@ -88,7 +83,7 @@ pub fn run(typed: &Pretend, machines: &str) -> Result<(), CliError> {
     if is_wrong { Ending::Exited(1).leave_alike() } else { Ok(()) }
 }
 
-fn request(typed: &Pretend, machines: &str) -> Result<ZooRequest, CliError> {
+fn request(typed: &Pretend, machines: &str) -> CliResult<ZooRequest> {
     let zoo = &typed.zoo;
     // Without a machine before it, the command's first word takes the machine's place.
     let first = typed.machine.as_ref().map(Into::into);
@@ -96,7 +91,7 @@ fn request(typed: &Pretend, machines: &str) -> Result<ZooRequest, CliError> {
     refuse_if!(command.is_empty(), "no program to run in the zoo; put it after --");
     let jobs = match zoo.jobs {
         Some(jobs) => jobs.into(),
-        None => CpuCount::of_self().map_err(CliError::work)?.threads(),
+        None => CpuCount::of_self()?.threads(),
     };
     Ok(ZooRequest {
         machines: opened(machines)?,
@@ -109,7 +104,7 @@ fn request(typed: &Pretend, machines: &str) -> Result<ZooRequest, CliError> {
     })
 }
 
-fn opened(machines: &str) -> Result<Vec<(String, Topology)>, CliError> {
+fn opened(machines: &str) -> CliResult<Vec<(String, Topology)>> {
     let names: Vec<String> = if machines.is_empty() {
         let list = MachineList::zoo().map_err(CliError::work)?;
         list.machines.iter().map(|entry| entry.machine.to_owned()).collect()
@@ -124,7 +119,7 @@ fn opened(machines: &str) -> Result<Vec<(String, Topology)>, CliError> {
 }
 
 /// The options that each run has. The rules are read here once for their errors.
-fn options(typed: &Pretend) -> Result<Vec<String>, CliError> {
+fn options(typed: &Pretend) -> CliResult<Vec<String>> {
     let Some(check) = &typed.check else { return Ok(Vec::new()) };
     refuse_if!(
         Path::new(check).is_file(),

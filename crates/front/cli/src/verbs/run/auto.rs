@@ -2,10 +2,7 @@
 
 use super::{RunArgs, check_sole, command_to_watch, page};
 use crate::myself;
-use seatmap_console::bar::Bars;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::{here, input, output};
+use seatmap_console::{AtPath, Bars, CliError, CliResult, StopFlag, here, input, output};
 use seatmap_data::statistics::words::lasting;
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Ending, attach};
@@ -22,7 +19,7 @@ const OBSERVING: &str = "observing, then trying seats";
 
 /// Runs a program, or attaches to a running one, and searches for its CPUs. The program's exit code
 /// is this process's.
-pub fn run(typed: &RunArgs) -> Result<(), CliError> {
+pub fn run(typed: &RunArgs) -> CliResult {
     if let Some(path) = &typed.live.replay {
         return replay(path);
     }
@@ -74,16 +71,12 @@ fn tell(typed: &RunArgs, bars: &RefCell<Bars>, remark: &AutoRemark) {
     bars.borrow_mut().wait(OBSERVING, None);
 }
 
-fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
+fn meant(typed: &RunArgs) -> CliResult<AutoRequest> {
     if typed.pid.is_empty() {
         // Instances on a node would compete for CPUs.
         check_sole(SoleWork::Auto)?;
     }
-    let log = typed
-        .live
-        .log
-        .as_deref()
-        .map(|path| LogFile::create(path).map_err(|error| CliError::at(path, error)));
+    let log = typed.live.log.as_deref().map(|path| LogFile::create(path).at(path));
     Ok(AutoRequest {
         subject: subject(typed)?,
         program: page::named(typed),
@@ -101,7 +94,7 @@ fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
     })
 }
 
-fn subject(typed: &RunArgs) -> Result<Subject, CliError> {
+fn subject(typed: &RunArgs) -> CliResult<Subject> {
     if typed.pid.is_empty() {
         return Ok(Subject::Command(command_to_watch(&typed.command, None, false)?));
     }
@@ -112,9 +105,9 @@ fn subject(typed: &RunArgs) -> Result<Subject, CliError> {
     Ok(Subject::Processes(typed.pid.clone()))
 }
 
-fn replay(path: &Path) -> Result<(), CliError> {
-    let log = input::parsed(path, &input::bytes(path)?, Log::read)?;
-    log.replay().map_err(|error| CliError::work_at(path, error))?;
+fn replay(path: &Path) -> CliResult {
+    let log = input::document(path, Log::read)?;
+    log.replay().work_at(path)?;
     log.lines.iter().try_for_each(|line| output::print(&sentence(line)))?;
     let cut = if log.is_cut_off { " The last line of the file is incomplete." } else { "" };
     output::print(&format!(

@@ -2,8 +2,7 @@
 
 use super::{Huge, RunArgs, page};
 use crate::verbs::place;
-use seatmap_console::error::CliError;
-use seatmap_console::{input, plan_input, stdio};
+use seatmap_console::{CliError, CliResult, input, plan_input, stdio};
 use seatmap_launch::{
     AttachRequest, CpuFit, Executable, GrantedSeats, LaunchOptions, MemoryWish, PageMove,
     RunRequest, SeatSource, SeatingRequest,
@@ -17,7 +16,7 @@ pub enum Meant {
 }
 
 /// The program or the processes, with seats of this computer.
-pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
+pub fn request(typed: &RunArgs) -> CliResult<Meant> {
     CliError::check_input(
         typed.live.given_option().map(|option| {
             format!("{option} needs --auto, which tries seats while the program runs")
@@ -68,7 +67,7 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
     })))
 }
 
-fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
+fn source(typed: &RunArgs) -> CliResult<SeatSource> {
     let Some(path) = &typed.plan else {
         return Ok(typed.cpus.clone().map_or(SeatSource::Rules, SeatSource::List));
     };
@@ -83,7 +82,7 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
     }
 }
 
-fn program(typed: &RunArgs) -> Result<Executable, CliError> {
+fn program(typed: &RunArgs) -> CliResult<Executable> {
     let mut program = Executable::find(&typed.command).map_err(CliError::input)?;
     // Rust's runtime has opened `/dev/null` for streams that were closed.
     program.closed = stdio::closed();
@@ -94,7 +93,7 @@ fn program(typed: &RunArgs) -> Result<Executable, CliError> {
 }
 
 /// The nodes for the pages of running processes; `None` to leave them.
-fn pages(typed: &RunArgs) -> Result<Option<PageMove>, CliError> {
+fn pages(typed: &RunArgs) -> CliResult<Option<PageMove>> {
     match &typed.memory {
         None => Ok(typed.move_pages.then_some(PageMove::ToThreads)),
         Some(_) if !typed.move_pages => Err(CliError::input(

@@ -1,9 +1,8 @@
 //! The messages, the table and the files of `seatmap run`.
 
 use super::RunArgs;
-use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::{CliError, CliResult, Destination, output};
 use seatmap_launch::neighbours::SeatNeighbours;
 use seatmap_launch::{
     AttachOutcome, CpuFit, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator,
@@ -24,7 +23,7 @@ pub struct SeatingOutputs {
 }
 
 impl SeatingOutputs {
-    pub fn new(typed: &RunArgs) -> Result<Self, CliError> {
+    pub fn new(typed: &RunArgs) -> CliResult<Self> {
         Ok(SeatingOutputs {
             report: destination(typed.report.as_deref())?,
             page: destination(typed.html.as_deref())?,
@@ -33,7 +32,7 @@ impl SeatingOutputs {
         })
     }
 
-    fn write(&self, seating: &Report) -> Result<(), CliError> {
+    fn write(&self, seating: &Report) -> CliResult {
         show(seating, self.quiet);
         self.report.as_ref().map_or(Ok(()), |file| write(seating, file))?;
         let remarks = [seating.losses(), seating.notes()].concat();
@@ -55,12 +54,7 @@ impl SeatingOutputs {
         let _ = page.map(|file| self.write_page(&seating, vec![remark], file));
     }
 
-    fn write_page(
-        &self,
-        seating: &Report,
-        remarks: Vec<String>,
-        file: &Destination,
-    ) -> Result<(), CliError> {
+    fn write_page(&self, seating: &Report, remarks: Vec<String>, file: &Destination) -> CliResult {
         let page = seating::html(&self.program, &host_name(), remarks, &seating.threads);
         // In the background, the shell has its terminal back.
         file.write_silently(&page)
@@ -68,7 +62,7 @@ impl SeatingOutputs {
 }
 
 /// Errors name the path as given.
-fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
+fn destination(path: Option<&Path>) -> CliResult<Option<Destination>> {
     let Some(path) = path else { return Ok(None) };
     refuse_if!(path == Path::new("-"), "stdout belongs to the program; give a file name");
     // Checks the given path, for the error's words, but keeps the absolute one.
@@ -137,11 +131,7 @@ impl RunListener for Voice {
 }
 
 /// Reports on seated or moved processes that were already running.
-pub fn attached(
-    outcome: AttachOutcome,
-    allow_unseated: bool,
-    files: &SeatingOutputs,
-) -> Result<(), CliError> {
+pub fn attached(outcome: AttachOutcome, allow_unseated: bool, files: &SeatingOutputs) -> CliResult {
     if let Some(report) = &outcome.report {
         files.write(report)?;
     }
@@ -215,7 +205,7 @@ pub fn show(report: &Report, quiet: bool) {
     output::tell_each(report.troubles());
 }
 
-pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
+pub fn write(report: &impl Serialize, destination: &Destination) -> CliResult {
     let document = output::OfMachine { document: report, machine: &host_name() };
     destination.write_silently(&seatmap_data::document::written(&document))
 }

@@ -1,9 +1,7 @@
 //! Converts command lines into requests, or usage errors.
 
 use super::{PlanStanding, ServicesImport, ServicesPlanArgs};
-use seatmap_console::error::CliError;
-use seatmap_console::output::Destination;
-use seatmap_console::{here, input, output};
+use seatmap_console::{AtPath, CliError, CliResult, Destination, here, input, output};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_launch::sets::ComputerCpus;
@@ -24,22 +22,22 @@ use std::time::Duration;
 /// How long 'show' observes, and 'drift' looks for programs missing from a plan.
 pub const GLANCE: Duration = Duration::from_secs(1);
 
-fn services(path: &Path) -> Result<ServicesFile, CliError> {
+fn services(path: &Path) -> CliResult<ServicesFile> {
     if !path.exists() {
         return Err(CliError::at(
             path,
             "this file does not exist; 'seatmap services init' creates it",
         ));
     }
-    input::parsed(path, &input::bytes(path)?, ServicesFile::from_toml)
+    input::document(path, ServicesFile::from_toml)
 }
 
-pub fn known(path: &Path) -> Result<Option<ServicesFile>, CliError> {
+pub fn known(path: &Path) -> CliResult<Option<ServicesFile>> {
     if path.exists() { services(path).map(Some) } else { Ok(None) }
 }
 
 /// Adds text to a file of services; fails if there is none to add.
-pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), CliError> {
+pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> CliResult {
     let Some(text) = text else {
         return Err(CliError::work(if is_there {
             format!("{}: already lists every running service", path.display())
@@ -54,7 +52,7 @@ pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), C
 }
 
 /// Checks before any work that the file of services is writable and is not the plan's.
-pub fn check_file(path: &Path, plan: Option<&Path>) -> Result<(), CliError> {
+pub fn check_file(path: &Path, plan: Option<&Path>) -> CliResult {
     let place = Destination::new(path)?;
     if matches!(&place, Destination::File(place) if Some(&**place) == plan) {
         let problem = "is the services file; give -o another file name for the plan";
@@ -74,21 +72,19 @@ pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
     own.unwrap_or(known)
 }
 
-pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
+pub fn imported(typed: &ServicesImport) -> CliResult<ImportedSeats> {
     let mut files: Vec<(String, String, bool)> = Vec::new();
     let mut unopened = Vec::new();
     for source in &typed.sources {
         let mut paths = vec![source.clone()];
         if source.is_dir() {
-            let found = gather::files_of(source).map_err(|error| CliError::at(source, error))?;
+            let found = gather::files_of(source).at(source)?;
             paths = found.0;
             let errors = found.1.iter();
             unopened.extend(errors.map(|(folder, error)| unread(folder, &error.to_string())));
         }
         for path in paths {
-            let text = input::bytes(&path).and_then(|bytes| {
-                gather::text_of(&bytes).map_err(|error| CliError::at(&path, error))
-            });
+            let text = input::bytes(&path).and_then(|bytes| gather::text_of(&bytes).at(&path));
             let is_from_folder = path != *source;
             match text {
                 Ok(text) => files.push((path.to_string_lossy().into(), text, is_from_folder)),
@@ -119,7 +115,7 @@ pub fn add_imported(
     typed: &ServicesImport,
     known: Option<&ServicesFile>,
     seats: &ImportedSeats,
-) -> Result<(), CliError> {
+) -> CliResult {
     let Some(text) = seats.text(known) else {
         output::tell(&format!("{}: already lists every service", typed.file.display()));
         return Ok(());
@@ -130,14 +126,14 @@ pub fn add_imported(
 }
 
 /// Returns the number of added services, in words.
-fn append(path: &Path, is_there: bool, text: &str) -> Result<String, CliError> {
+fn append(path: &Path, is_there: bool, text: &str) -> CliResult<String> {
     let before = if is_there { input::bytes(path)? } else { Vec::new() };
     let whole = [&before[..], text.as_bytes()].concat();
-    whole_file::replace(path, &whole).map_err(|error| CliError::work_at(path, error))?;
+    whole_file::replace(path, &whole).work_at(path)?;
     Ok(seatmap_report::counted(text.matches("[[service]]").count(), "service"))
 }
 
-pub fn glance(path: &Path) -> Result<RecordRequest, CliError> {
+pub fn glance(path: &Path) -> CliResult<RecordRequest> {
     Ok(RecordRequest {
         file: services(path)?,
         time: GLANCE,
@@ -149,8 +145,8 @@ pub fn glance(path: &Path) -> Result<RecordRequest, CliError> {
 }
 
 /// A saved record, with the limits of another file of services.
-pub fn record(path: &Path, file: Option<&Path>) -> Result<ServicesRecord, CliError> {
-    let record = input::parsed(path, &input::bytes(path)?, ServicesRecord::from_json)?;
+pub fn record(path: &Path, file: Option<&Path>) -> CliResult<ServicesRecord> {
+    let record = input::document(path, ServicesRecord::from_json)?;
     match file {
         Some(file) => Ok(record.with_limits(&services(file)?)?),
         None => Ok(record),
@@ -158,7 +154,7 @@ pub fn record(path: &Path, file: Option<&Path>) -> Result<ServicesRecord, CliErr
 }
 
 /// The CPUs that the services must be within.
-fn bounds(typed: &ServicesPlanArgs, record: &ServicesRecord) -> Result<ServiceBounds, CliError> {
+fn bounds(typed: &ServicesPlanArgs, record: &ServicesRecord) -> CliResult<ServiceBounds> {
     let services: Vec<&Service> =
         record.services.iter().map(|recorded| &recorded.service).collect();
     if services.iter().all(|service| service.cpus.is_none()) {
@@ -180,7 +176,7 @@ pub fn plan<'a>(
     record: &'a ServicesRecord,
     profile: &'a Profile,
     beside: Option<&'a ServicesPlan>,
-) -> Result<PlanRequest<'a>, CliError> {
+) -> CliResult<PlanRequest<'a>> {
     let is_here = typed.on.as_deref().is_none_or(|name| name == "host");
     Ok(PlanRequest {
         record,
@@ -203,12 +199,12 @@ pub fn seating(plan: ServicesPlan, standing: &PlanStanding) -> ApplyRequest {
     }
 }
 
-pub fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
-    input::parsed(path, &input::bytes(path)?, ServicesPlan::from_json)
+pub fn planned(path: &Path) -> CliResult<ServicesPlan> {
+    input::document(path, ServicesPlan::from_json)
 }
 
 /// Only this user may be able to write the file, because metrics are shell commands.
-pub fn raced(path: &Path) -> Result<ServicesPlan, CliError> {
+pub fn raced(path: &Path) -> CliResult<ServicesPlan> {
     if path == Path::new("-") {
         return planned(path);
     }

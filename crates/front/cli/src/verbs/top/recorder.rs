@@ -1,7 +1,6 @@
 //! Writes a recording line by line, so that it can be replayed even if this program is killed.
 
-use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::{AtPath, CliError, CliResult, Destination, output};
 use seatmap_os::whole_file;
 use seatmap_watch::WatchedPrograms;
 use seatmap_watch::live::SeatingFrame;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The destination of a recording. A screen needs stdout for itself.
-pub fn destination(path: &Path, has_screen: bool) -> Result<Destination, CliError> {
+pub fn destination(path: &Path, has_screen: bool) -> CliResult<Destination> {
     let destination = Destination::new(path)?;
     if has_screen && destination == Destination::Stdout {
         Err(CliError::input(
@@ -23,7 +22,7 @@ pub fn destination(path: &Path, has_screen: bool) -> Result<Destination, CliErro
     }
 }
 
-pub fn new_file() -> Result<Destination, CliError> {
+pub fn new_file() -> CliResult<Destination> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     Destination::new(&unused(Path::new(""), now))
 }
@@ -45,7 +44,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn begin(destination: Destination) -> Result<Self, CliError> {
+    pub fn begin(destination: Destination) -> CliResult<Self> {
         let file = match destination {
             Destination::Stdout => None,
             Destination::File(path) | Destination::Stream(path) => {
@@ -64,26 +63,18 @@ impl Recorder {
             .map_or_else(|| "stdout".to_owned(), |(path, _)| path.display().to_string())
     }
 
-    pub fn write(
-        &mut self,
-        watched: &WatchedPrograms,
-        frame: &SeatingFrame,
-    ) -> Result<(), CliError> {
+    pub fn write(&mut self, watched: &WatchedPrograms, frame: &SeatingFrame) -> CliResult {
         let lines = watched.recorded(frame, &mut self.transcript);
         match &mut self.file {
             None => output::print_exact(&lines),
-            Some((path, file)) => {
-                file.write_all(lines.as_bytes()).map_err(|error| CliError::work_at(path, error))
-            }
+            Some((path, file)) => file.write_all(lines.as_bytes()).work_at(path),
         }
     }
 
-    pub fn end(self) -> Result<(), CliError> {
+    pub fn end(self) -> CliResult {
         match self.file {
             // Some file systems report a full disk only now.
-            Some((path, file)) if path.is_file() => {
-                file.sync_data().map_err(|error| CliError::work_at(&path, error))
-            }
+            Some((path, file)) if path.is_file() => file.sync_data().work_at(&path),
             _ => Ok(()),
         }
     }

@@ -6,11 +6,7 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
-use seatmap_console::error::CliError;
-use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output::Destination;
-use seatmap_console::view;
-use seatmap_console::view::ColourChoice;
+use seatmap_console::{CliError, CliResult, Destination, StopFlag, view};
 use seatmap_data::document::shell_escaped;
 use seatmap_data::document::visible;
 use seatmap_os::terminal;
@@ -37,13 +33,12 @@ pub fn run(
     watched: WatchedPrograms,
     groups: SeatGroups,
     typed: &Top,
-    colour: ColourChoice,
     record: Option<Destination>,
-) -> Result<(), CliError> {
+) -> CliResult {
     let signals = Signals::listen()?;
     let recorder = record.map(Recorder::begin).transpose()?;
-    let has_colour = view::colour(colour, &std::io::stdout()) != Colour::None;
-    let mut terminal = ratatui::try_init().map_err(CliError::work)?;
+    let has_colour = view::colour(&std::io::stdout()) != Colour::None;
+    let mut terminal = ratatui::try_init()?;
     let view =
         TopView { interval: typed.interval, cpus: groups.cpus().collect(), ..TopView::default() };
     let view = TopView { shows_wakes: typed.wakes, ..view };
@@ -65,7 +60,7 @@ struct Signals {
 }
 
 impl Signals {
-    fn listen() -> Result<Self, CliError> {
+    fn listen() -> CliResult<Self> {
         Ok(Signals {
             interrupt: StopFlag::listen()?,
             stop: flag_of(SIGTSTP)?,
@@ -74,9 +69,9 @@ impl Signals {
     }
 }
 
-fn flag_of(signal: i32) -> Result<Arc<AtomicBool>, CliError> {
+fn flag_of(signal: i32) -> CliResult<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(CliError::work)?;
+    signal_hook::flag::register(signal, Arc::clone(&flag))?;
     Ok(flag)
 }
 
@@ -93,7 +88,7 @@ struct Screen {
 }
 
 impl Screen {
-    fn show(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
+    fn show(&mut self, terminal: &mut DefaultTerminal) -> CliResult {
         self.look()?;
         let mut due = Instant::now() + FIRST.min(self.view.interval);
         while !self.signals.interrupt.is_raised() {
@@ -113,17 +108,13 @@ impl Screen {
 
     /// Waits for a key or the time of the next observation. `None` ends the screen; true redraws
     /// it.
-    fn wait(
-        &mut self,
-        due: Instant,
-        terminal: &mut DefaultTerminal,
-    ) -> Result<Option<bool>, CliError> {
+    fn wait(&mut self, due: Instant, terminal: &mut DefaultTerminal) -> CliResult<Option<bool>> {
         loop {
             let left = due.saturating_duration_since(Instant::now());
             if self.signals.interrupt.is_raised() || !terminal::wait(Duration::ZERO) {
                 return Ok(None);
             }
-            let has_event = event::poll(Duration::ZERO).map_err(CliError::work)?;
+            let has_event = event::poll(Duration::ZERO)?;
             if self.signals.stop.swap(false, Ordering::Relaxed) {
                 self.suspend(terminal)?;
                 return Ok(Some(true));
@@ -134,7 +125,7 @@ impl Screen {
                 return Ok(Some(true));
             }
             if has_event {
-                return self.take(event::read().map_err(CliError::work)?, terminal);
+                return self.take(event::read()?, terminal);
             }
             if left.is_zero() {
                 return Ok(Some(false));
@@ -143,11 +134,7 @@ impl Screen {
         }
     }
 
-    fn take(
-        &mut self,
-        event: Event,
-        terminal: &mut DefaultTerminal,
-    ) -> Result<Option<bool>, CliError> {
+    fn take(&mut self, event: Event, terminal: &mut DefaultTerminal) -> CliResult<Option<bool>> {
         let Event::Key(key) = event else { return Ok(Some(true)) };
         if key.kind == KeyEventKind::Release {
             return Ok(Some(true));
@@ -166,7 +153,7 @@ impl Screen {
         Ok(Some(true))
     }
 
-    fn record(&mut self) -> Result<(), CliError> {
+    fn record(&mut self) -> CliResult {
         self.view.message = match self.recorder.take() {
             Some(recorder) => {
                 let name = recorder.name();
@@ -206,13 +193,13 @@ impl Screen {
 
     /// Begins with the observation on the screen, so that even a very short recording can be
     /// replayed.
-    fn begun(&self, mut recorder: Recorder) -> Result<Recorder, CliError> {
+    fn begun(&self, mut recorder: Recorder) -> CliResult<Recorder> {
         recorder.write(&self.watched, &self.frame)?;
         Ok(recorder)
     }
 
     /// Observes, unless the screen is frozen and nothing is recorded.
-    fn look(&mut self) -> Result<(), CliError> {
+    fn look(&mut self) -> CliResult {
         if self.view.is_frozen && self.recorder.is_none() {
             return Ok(());
         }
@@ -226,8 +213,8 @@ impl Screen {
         Ok(())
     }
 
-    fn draw(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
-        let size = terminal.size().map_err(CliError::work)?;
+    fn draw(&mut self, terminal: &mut DefaultTerminal) -> CliResult {
+        let size = terminal.size()?;
         self.view.lines = table_lines(&self.groups, Rect::new(0, 0, size.width, size.height));
         self.rows = rows(&self.frame, &self.judgement, &self.view);
         self.view.settle(&self.rows);
@@ -247,19 +234,20 @@ impl Screen {
                 shown.buffer_mut().content.iter_mut().for_each(|cell| cell.fg = Color::Reset);
             }
         });
-        drawn.map(|_| ()).map_err(CliError::work)
+        drawn?;
+        Ok(())
     }
 
     /// Restores the terminal and stops the process until the shell continues it.
-    fn suspend(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
+    fn suspend(&mut self, terminal: &mut DefaultTerminal) -> CliResult {
         ratatui::restore();
-        signal_hook::low_level::raise(SIGSTOP).map_err(CliError::work)?;
+        signal_hook::low_level::raise(SIGSTOP)?;
         self.resume(terminal)
     }
 
-    fn resume(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
+    fn resume(&mut self, terminal: &mut DefaultTerminal) -> CliResult {
         self.signals.go_on.store(false, Ordering::Relaxed);
-        *terminal = ratatui::try_init().map_err(CliError::work)?;
-        terminal.clear().map_err(CliError::work)
+        *terminal = ratatui::try_init()?;
+        Ok(terminal.clear()?)
     }
 }

@@ -4,10 +4,8 @@ use super::{RanksOfRace, Tune};
 use crate::verbs::place;
 use crate::{myself, verbs};
 use seatmap_cluster::Cluster;
-use seatmap_console::error::CliError;
-use seatmap_console::output::Destination;
 use seatmap_console::over_ranks::LaunchedRank;
-use seatmap_console::{here, input, pattern_input};
+use seatmap_console::{CliError, CliResult, Destination, here, input, pattern_input};
 use seatmap_data::document::content_hash;
 use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_data::pattern::Pattern;
@@ -23,7 +21,7 @@ use seatmap_trial::tune::program_race::{ClusterGround, HostGround, ProgramTraffi
 use seatmap_trial::tune::{Metric, ModelRace, OnModel, Provenance, RaceRequest, Tuned};
 use std::path::{Path, PathBuf};
 
-pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
+pub fn of_program(typed: &Tune) -> CliResult<RaceRequest> {
     let record = record(typed)?;
     let (metric, second) = metrics(typed)?;
     let better = direction(metric.better(typed.readings.direction()))?;
@@ -59,7 +57,7 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
 }
 
 /// The metric of the race, and a second one for the numbers of threads.
-fn metrics(typed: &Tune) -> Result<(Metric, Option<(Metric, Better)>), CliError> {
+fn metrics(typed: &Tune) -> CliResult<(Metric, Option<(Metric, Better)>)> {
     match &typed.metric[..] {
         [metric] => Ok((metric.clone(), None)),
         [metric, second] if typed.count.is_some() => {
@@ -73,7 +71,7 @@ fn metrics(typed: &Tune) -> Result<(Metric, Option<(Metric, Better)>), CliError>
     }
 }
 
-fn direction(better: Option<Better>) -> Result<Better, CliError> {
+fn direction(better: Option<Better>) -> CliResult<Better> {
     better.ok_or_else(|| {
         CliError::input(
             "cannot tell which readings are better; add --higher-is-better or --lower-is-better",
@@ -81,7 +79,7 @@ fn direction(better: Option<Better>) -> Result<Better, CliError> {
     })
 }
 
-fn record(typed: &Tune) -> Result<PathBuf, CliError> {
+fn record(typed: &Tune) -> CliResult<PathBuf> {
     match Destination::new(&typed.record())? {
         Destination::File(path) => Ok(path),
         _ => Err(CliError::input(
@@ -91,12 +89,12 @@ fn record(typed: &Tune) -> Result<PathBuf, CliError> {
 }
 
 /// From a file that only this user can have written, because its runs decide the winner.
-fn earlier(path: &Path) -> Result<Tuned, CliError> {
+fn earlier(path: &Path) -> CliResult<Tuned> {
     let bytes = trusted::read_own(path, MAX_FILE_BYTES as u64).map_err(CliError::input)?;
     input::parsed(path, &bytes, Tuned::from_json)
 }
 
-fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
+fn on_host(typed: &Tune, is_resumed: bool) -> CliResult<HostGround> {
     CliError::check_input(
         typed
             .on_cluster
@@ -127,7 +125,7 @@ fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
     })
 }
 
-fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
+fn on_cluster(typed: &Tune, name: &str) -> CliResult<ClusterGround> {
     let cluster = cluster_in(name)?;
     refuse_if!(
         !holds(&typed.command, HOSTS),
@@ -157,11 +155,11 @@ fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
             place::nodes(&name, &cluster, &wishes, pattern).map_err(|error| error.text().into())
         }),
         hosts: typed.hosts.into(),
-        program: myself::path().map_err(CliError::work)?,
+        program: myself::path()?,
     })
 }
 
-fn cluster_in(name: &str) -> Result<Cluster, CliError> {
+fn cluster_in(name: &str) -> CliResult<Cluster> {
     let path = Path::new(name);
     refuse_if!(
         !path.exists(),
@@ -188,7 +186,7 @@ pub enum ModelPart {
 }
 
 /// A race of ways to place a pattern on the model of this name.
-pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
+pub fn on_model(typed: &Tune, name: &str) -> CliResult<ModelPart> {
     CliError::check_input(typed.for_programs().map(|option| {
         format!("{option} needs a COMMAND; without one, the messages of --pattern race on a model")
     }))?;

@@ -3,8 +3,8 @@
 use crate::html::document::{document, head};
 use crate::page::table::{TableCell, TableColumn, TextStyle};
 use crate::page::{Block, Medium, Page, PageSection, Table};
+use crate::svg::Title;
 use crate::svg::curves::curves;
-use crate::svg::frame::Title;
 use crate::svg::intervals::intervals;
 use crate::{AxisUnit, words};
 use maud::{Markup, html};

@@ -113,7 +113,7 @@ mod tests {
     fn markdown_has_headline_tables_and_charts() {
         let row = |name: &str, centre, ends| Interval { name: name.to_owned(), centre, ends };
         let rows = vec![row("a", 5.0, Some([2.5, 10.0])), row("b`", -10.0, None)];
-        let columns = Table::with_words(["name"]).figures(["time"]);
+        let columns = Table::new("name | time:>");
         let page = Page {
             lead: vec!["2 blocks.".to_owned()],
             sections: vec![

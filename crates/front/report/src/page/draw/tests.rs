@@ -13,7 +13,7 @@ fn fitting_text_is_unchanged() {
     let line = "  one  two";
     assert_eq!(wrapped(line, 80), "  one  two\n");
     assert_eq!(wrapped("", 80), "\n");
-    let table = Table::with_words(["name"]).figures(["ns"]).least([6, 5]).rows([["a", "1"]]);
+    let table = Table::new("name:6 | ns:>5").rows([["a", "1"]]);
     assert_eq!(drawn(table, 40), "  name       ns\n  a           1\n");
 }
 
@@ -61,7 +61,7 @@ fn wrapped_command_can_be_pasted() {
         "  seatmap run --cpus 0-3 --report \\\n    seats.json -- ./app\n"
     );
     let remedy = "-> echo 32 > /sys/devices/system/node/node0/hugepages/nr_hugepages";
-    let table = Table::with_words([""; 3]).least([4, 14]).flush().rows([
+    let table = Table::new(":4 | :14 |").flush().rows([
         ["FIX", "huge pages", "0 free of 0 (2 MiB each)"].map(TableCell::from),
         ["".into(), "".into(), TableCell::code(remedy)],
     ]);
@@ -76,7 +76,7 @@ fn wrapped_command_can_be_pasted() {
 fn doctor(word: TableCell) -> Table {
     let no = "this kernel is built without NO_HZ_FULL: the tick comes";
     let remedy = "-> a kernel with CONFIG_NO_HZ_FULL, started with nohz_full=1";
-    Table::with_words([""; 3]).least([4, 14]).flush().rows([
+    Table::new(":4 | :14 |").flush().rows([
         ["INFO", "clock", "tsc, step 10.01 ns: coarse"].map(TableCell::from),
         [word, "tick".into(), no.into()],
         ["", "", remedy].map(TableCell::from),
@@ -99,8 +99,8 @@ NO    tick   this kernel is built without NO_HZ_FULL:
 
 #[test]
 fn omitted_columns_are_named() {
-    let heads = ["CPU", "stolen", "gaps/s", "longest", "FWQ median"];
-    let table = Table::with_figures(heads).least([3, 7, 9, 10, 10]).rows([
+    let columns = "CPU:>3 | stolen:>7 | gaps/s:>9 | longest:>10 | FWQ median:>10";
+    let table = Table::new(columns).rows([
         ["0", "93.32 %", "2073.8", "56.038 ms", "33.311 us"],
         ["11", "3.12 %", "3.5", "7.435 ms", "3.311 us"],
     ]);
@@ -114,7 +114,7 @@ fn omitted_columns_are_named() {
 #[test]
 fn long_names_are_cut_in_middle() {
     let name = "a-program-with-a-name-beyond-all-measure";
-    let table = Table::with_words(["program"]).figures(["PID", "CPU"]);
+    let table = Table::new("program | PID:> | CPU:>");
     let text = drawn(table.rows([[name, "4711", "3"]]), 40);
     assert_eq!(text.lines().nth(1).unwrap(), "  a-program-wit~d-all-measure  4711    3");
 }
@@ -138,7 +138,7 @@ proptest! {
         columns in 40_usize..130,
         figures in 0_usize..4,
     ) {
-        let table = Table::with_figures(vec![""; figures]).words(vec!["a"; 4 - figures]);
+        let table = Table::default().figures(vec![""; figures]).words(vec!["a"; 4 - figures]);
         for line in drawn(table.rows(rows), columns).lines() {
             prop_assert!(line.chars().count() <= columns, "{line:?}");
         }

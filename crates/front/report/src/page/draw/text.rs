@@ -212,9 +212,9 @@ mod tests {
     #[test]
     fn figures_are_right_aligned() {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
-        let columns = Table::with_words(["class"]).figures(["ns"]).words(["page"]);
+        let columns = Table::new("class | ns:>6 | page");
         assert_eq!(
-            table(&columns.least([0, 6]).page_only(2).rows(rows), None),
+            table(&columns.page_only(2).rows(rows), None),
             "  class        ns\n  same L3    40.5\n  other       9.1\n"
         );
     }

@@ -55,30 +55,31 @@ pub fn press(view: &mut TopView, key: KeyEvent, rows: &[TopRow]) -> Option<Scree
 }
 
 fn command(view: &mut TopView, key: KeyCode, rows: &[TopRow]) -> Option<ScreenAction> {
+    use KeyCode::*;
     match key {
-        KeyCode::Char('q') | KeyCode::F(10) => return Some(ScreenAction::Quit),
-        KeyCode::Char('R') => return Some(ScreenAction::Record),
-        KeyCode::Char('W') => return Some(ScreenAction::Wakes),
-        KeyCode::Char('/') | KeyCode::F(3) => view.prompt = Some(Prompt::Search(String::new())),
-        KeyCode::Char('\\') | KeyCode::F(4) => {
+        Char('q') | F(10) => return Some(ScreenAction::Quit),
+        Char('R') => return Some(ScreenAction::Record),
+        Char('W') => return Some(ScreenAction::Wakes),
+        Char('/') | F(3) => view.prompt = Some(Prompt::Search(String::new())),
+        Char('\\') | F(4) => {
             view.prompt = Some(Prompt::Filter(view.filter.clone()));
         }
-        KeyCode::Char('s') => view.prompt = Some(Prompt::Interval(String::new())),
+        Char('s') => view.prompt = Some(Prompt::Interval(String::new())),
         // Without a thread there is nothing to pin, so ask nothing.
-        KeyCode::Char('a') if view.chosen(rows).is_empty() => {}
-        KeyCode::Char('a') => view.prompt = Some(Prompt::Pin(String::new())),
-        KeyCode::Char('n') => next_match(view, rows, 1),
-        KeyCode::Char('t') | KeyCode::F(5) => {
+        Char('a') if view.chosen(rows).is_empty() => {}
+        Char('a') => view.prompt = Some(Prompt::Pin(String::new())),
+        Char('n') => next_match(view, rows, 1),
+        Char('t') | F(5) => {
             view.is_tree = !view.is_tree;
             // The new order moves the selected thread; following keeps it on the screen.
             view.follows = true;
         }
-        KeyCode::Char('p' | 'Z') => view.is_frozen = !view.is_frozen,
-        KeyCode::Char('F') => view.follows = !view.follows,
-        KeyCode::Char('?' | 'h') | KeyCode::F(1) => view.shows_help = true,
-        KeyCode::Char(' ') => tag(view, rows),
-        KeyCode::Char('U') => view.tagged.clear(),
-        KeyCode::Esc => view.filter.clear(),
+        Char('p' | 'Z') => view.is_frozen = !view.is_frozen,
+        Char('F') => view.follows = !view.follows,
+        Char('?' | 'h') | F(1) => view.shows_help = true,
+        Char(' ') => tag(view, rows),
+        Char('U') => view.tagged.clear(),
+        Esc => view.filter.clear(),
         _ => match order(view, key) {
             Some(order) => (view.sort, view.is_reversed) = order,
             None => go(view, key, rows),
@@ -89,15 +90,16 @@ fn command(view: &mut TopView, key: KeyCode, rows: &[TopRow]) -> Option<ScreenAc
 
 /// A repeated column key reverses the order.
 fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
+    use KeyCode::*;
     let sort = match key {
-        KeyCode::Char('P') => Sort::Load,
-        KeyCode::Char('m') => Sort::Migrations,
-        KeyCode::Char('c') => Sort::Cpu,
-        KeyCode::Char('w') => Sort::Wait,
-        KeyCode::Char('N') => Sort::Pid,
-        KeyCode::Char('>') | KeyCode::F(6) => return Some((beside(view.sort, 1), false)),
-        KeyCode::Char('<') => return Some((beside(view.sort, -1), false)),
-        KeyCode::Char('I') => return Some((view.sort, !view.is_reversed)),
+        Char('P') => Sort::Load,
+        Char('m') => Sort::Migrations,
+        Char('c') => Sort::Cpu,
+        Char('w') => Sort::Wait,
+        Char('N') => Sort::Pid,
+        Char('>') | F(6) => return Some((beside(view.sort, 1), false)),
+        Char('<') => return Some((beside(view.sort, -1), false)),
+        Char('I') => return Some((view.sort, !view.is_reversed)),
         _ => return None,
     };
     Some((sort, view.sort == sort && !view.is_reversed))
@@ -105,14 +107,15 @@ fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
 
 /// Moves the selection and stops following, as htop does.
 fn go(view: &mut TopView, key: KeyCode, rows: &[TopRow]) {
+    use KeyCode::*;
     let page = view.lines.max(1);
     let at = match key {
-        KeyCode::Up | KeyCode::Char('k') => view.at.saturating_sub(1),
-        KeyCode::Down | KeyCode::Char('j') => view.at + 1,
-        KeyCode::PageUp => view.at.saturating_sub(page),
-        KeyCode::PageDown => view.at + page,
-        KeyCode::Home => 0,
-        KeyCode::End => rows.len(),
+        Up | Char('k') => view.at.saturating_sub(1),
+        Down | Char('j') => view.at + 1,
+        PageUp => view.at.saturating_sub(page),
+        PageDown => view.at + page,
+        Home => 0,
+        End => rows.len(),
         _ => return,
     };
     view.follows = false;
@@ -145,11 +148,12 @@ fn next_match(view: &mut TopView, rows: &[TopRow], from: usize) {
 }
 
 fn key_of_prompt(view: &mut TopView, mut prompt: Prompt, key: KeyCode, rows: &[TopRow]) {
+    use KeyCode::*;
     match (key, &mut prompt) {
-        (KeyCode::Esc, Prompt::Filter(_)) => return view.filter.clear(),
-        (KeyCode::Esc, _) => return,
-        (KeyCode::Enter, _) => return answer(view, prompt, rows),
-        (KeyCode::F(3), Prompt::Search(_)) => next_match(view, rows, 1),
+        (Esc, Prompt::Filter(_)) => return view.filter.clear(),
+        (Esc, _) => return,
+        (Enter, _) => return answer(view, prompt, rows),
+        (F(3), Prompt::Search(_)) => next_match(view, rows, 1),
         (key, prompt) => edit(view, prompt, key, rows),
     }
     view.prompt = Some(prompt);

@@ -111,19 +111,20 @@ fn whole(threads: &[TopRow]) -> TopRow {
 
 /// The largest loads and rates first.
 fn compare(sort: Sort, a: &TopRow, b: &TopRow) -> Ordering {
+    use Sort::*;
     let largest = |of: fn(&TopRow) -> f64| of(b).total_cmp(&of(a));
     match sort {
-        Sort::Pid => a.id.pid.cmp(&b.id.pid),
-        Sort::Tid => a.id.tid.cmp(&b.id.tid),
-        Sort::Name => a.name.cmp(&b.name),
-        Sort::Cpu => a.cpu.cmp(&b.cpu).then(largest(|row| row.load_percent)),
-        Sort::Mask => a.mask.cmp(&b.mask),
-        Sort::Seat => (a.seat.is_empty(), &a.seat).cmp(&(b.seat.is_empty(), &b.seat)),
-        Sort::Load => largest(|row| row.load_percent),
-        Sort::Wait => largest(|row| row.wait_percent.unwrap_or(-1.0)),
-        Sort::Switches => largest(|row| row.switches),
-        Sort::Migrations => largest(|row| row.migrations.unwrap_or(-1.0)),
-        Sort::Wakeups => largest(|row| row.wakeups),
+        Pid => a.id.pid.cmp(&b.id.pid),
+        Tid => a.id.tid.cmp(&b.id.tid),
+        Name => a.name.cmp(&b.name),
+        Cpu => a.cpu.cmp(&b.cpu).then(largest(|row| row.load_percent)),
+        Mask => a.mask.cmp(&b.mask),
+        Seat => (a.seat.is_empty(), &a.seat).cmp(&(b.seat.is_empty(), &b.seat)),
+        Load => largest(|row| row.load_percent),
+        Wait => largest(|row| row.wait_percent.unwrap_or(-1.0)),
+        Switches => largest(|row| row.switches),
+        Migrations => largest(|row| row.migrations.unwrap_or(-1.0)),
+        Wakeups => largest(|row| row.wakeups),
     }
 }
 
