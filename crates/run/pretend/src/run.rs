@@ -216,6 +216,7 @@ impl Session {
         match unsafe { libc::fork() } {
             ..0 => Err(io::Error::last_os_error()),
             0 => {
+                // Readers of the terminal and pipes wait for their end.
                 front::silence(&[0, 1, 2]);
                 // Kernels before 5.10 do not report that no process is left.
                 let mut idle_looks = 0;
@@ -274,8 +275,6 @@ fn is_over(listener: &CallListener, wait: Duration) -> io::Result<bool> {
     let [calls] = ready::wait([Awaited::data(listener)], Some(wait))?;
     Ok(calls.has_ended)
 }
-
-/// Closes the terminal and pipes, whose readers wait for their end.
 
 fn readable<const COUNT: usize>(
     descriptors: [RawFd; COUNT],
