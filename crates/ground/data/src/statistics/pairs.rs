@@ -2,9 +2,9 @@
 //!
 //! A hundred thousand values have five thousand million pairs. The figure of a pair is monotonic in
 //! both values, so one walk along both lists counts the pairs up to a limit. The nth pair is found
-//! by bisecting the limit over the bits of a floating-point number, and each walk narrows the search
-//! to the pairs next to its limit: about twelve walks for 2,000 pairs, at most 64, and the same
-//! result to the last bit as from a sorted list. (Johnson and Mizoguchi 1978 select without
+//! by bisecting the limit over the bits of a floating-point number, and each walk narrows the
+//! search to the pairs next to its limit: about twelve walks for 2,000 pairs, at most 64, and the
+//! same result to the last bit as from a sorted list. (Johnson and Mizoguchi 1978 select without
 //! bisection, which is not faster for these lists.)
 
 /// All pairs of two ascending lists, each with its figure.

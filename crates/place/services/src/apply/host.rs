@@ -1,6 +1,6 @@
 //! This computer and its applied plans.
 
-use super::JournalError;
+use super::PlanJournalError;
 use super::seat::USUAL_NAME;
 use super::undo::undo;
 use crate::ServicesPlan;
@@ -55,7 +55,7 @@ impl ServicesHost {
     pub fn here(guardian: GuardianCommand) -> Result<Self, Failure> {
         let root = Root::new("/");
         let run = RunFolder::of_user().and_then(|run| RunFolder::new(&run.file(FOLDER)));
-        let run = run.map_err(JournalError::from)?;
+        let run = run.map_err(PlanJournalError::from)?;
         Ok(ServicesHost { boot_id: boot::id(&root), root, run, guardian })
     }
 
@@ -66,7 +66,7 @@ impl ServicesHost {
     pub(crate) fn remember(&self, applied: &AppliedPlan) -> Result<(), Failure> {
         let text = seatmap_data::document::written(applied);
         let file = format!("{}.json", applied.name);
-        Ok(self.run.replace(&file, text.as_bytes()).map_err(JournalError::from)?)
+        Ok(self.run.replace(&file, text.as_bytes()).map_err(PlanJournalError::from)?)
     }
 
     /// The applied plans, the oldest first.
@@ -82,7 +82,7 @@ impl ServicesHost {
     /// # Errors
     /// No such plan is applied, or a journal cannot be read or written.
     pub fn undo(&self, name: Option<&Name>) -> Result<(Name, Vec<Left>), Failure> {
-        let _lock = self.run.lock().map_err(JournalError::from)?;
+        let _lock = self.run.lock().map_err(PlanJournalError::from)?;
         let mut left = self.recover()?;
         let name = self.plan(name)?.name;
         left.extend(self.leave(&name, Vec::new())?);
@@ -115,7 +115,7 @@ impl ServicesHost {
 }
 
 impl GuardedHost for ServicesHost {
-    type Error = JournalError;
+    type Error = PlanJournalError;
 
     fn run(&self) -> &RunFolder {
         &self.run
@@ -134,7 +134,7 @@ impl GuardedHost for ServicesHost {
         Some(LeaseTerm { left_s, has_memory: false })
     }
 
-    fn end(&self, name: &Name) -> Result<Vec<Left>, JournalError> {
+    fn end(&self, name: &Name) -> Result<Vec<Left>, PlanJournalError> {
         let record = self.record(name);
         // First: the next command undoes a journal without a record, even on a full disk.
         self.run.forget(name)?;

@@ -38,11 +38,11 @@ use std::io;
 /// The folder of journals cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read or write the journals of plans")]
-pub struct JournalError(#[from] io::Error);
+pub struct PlanJournalError(#[from] io::Error);
 
-seatmap_data::into_failure!(JournalError);
+seatmap_data::into_failure!(PlanJournalError);
 
-impl Blame for JournalError {
+impl Blame for PlanJournalError {
     fn is_input(&self) -> bool {
         false
     }

@@ -3,7 +3,7 @@
 use super::drop_in::DropIn;
 use super::host::{AppliedPlan, ServicesHost};
 use super::targets::{SeatingWay, of_drop_in, of_interrupts, of_queues, of_threads};
-use super::{JournalError, owners, setting};
+use super::{PlanJournalError, owners, setting};
 use crate::{PlannedService, ServicesPlan, living};
 use seatmap_cell::{
     CellJournal, CellJournalHeader, GuardedHost, JournalEntry, Name, SettingChange, SettingKind,
@@ -90,7 +90,7 @@ impl ServicesHost {
             }
             ways.push((planned, way));
         }
-        let _lock = self.run.lock().map_err(JournalError::from)?;
+        let _lock = self.run.lock().map_err(PlanJournalError::from)?;
         self.recover()?;
         self.check_claims(request)?;
         let mut seats = Vec::new();
@@ -118,7 +118,7 @@ impl ServicesHost {
     /// # Errors
     /// [`Failure`].
     pub fn keep(&self, name: Option<&Name>) -> Result<AppliedPlan, Failure> {
-        let _lock = self.run.lock().map_err(JournalError::from)?;
+        let _lock = self.run.lock().map_err(PlanJournalError::from)?;
         self.recover()?;
         let mut applied = self.plan(name)?;
         let name = applied.name.clone();
@@ -145,7 +145,7 @@ impl ServicesHost {
             Some(boot::ticks()),
         );
         let path = self.run.journal(&request.name);
-        Ok(CellJournal::begin(&path, &self.boot_id, header).map_err(JournalError::from)?)
+        Ok(CellJournal::begin(&path, &self.boot_id, header).map_err(PlanJournalError::from)?)
     }
 
     fn check_cpus(&self, plan: &ServicesPlan) -> Result<(), Failure> {
@@ -253,7 +253,7 @@ impl ServiceSite<'_> {
             ends_s: Some(boot::seconds() + request.time.as_secs().max(1)),
         };
         self.host.remember(&applied)?;
-        self.journal.append(&[JournalEntry::Done]).map_err(JournalError::from)?;
+        self.journal.append(&[JournalEntry::Done]).map_err(PlanJournalError::from)?;
         let changes = self.journal.changes.iter();
         let threads = changes.clone().filter(|change| change.what == SettingKind::Affinity);
         Ok(ApplyResult {
@@ -266,7 +266,7 @@ impl ServiceSite<'_> {
         })
     }
 
-    fn note(&mut self, changes: &[SettingChange]) -> Result<(), JournalError> {
+    fn note(&mut self, changes: &[SettingChange]) -> Result<(), PlanJournalError> {
         Ok(self.journal.note(changes)?)
     }
 
