@@ -220,7 +220,10 @@ fn ends_well(command: &mut Command) -> bool {
 }
 
 fn quietly(command: &mut Command) -> std::io::Result<ExitStatus> {
-    // As root, Open MPI starts nothing without both of these confirmations.
+    // As root, Open MPI starts nothing without both of these confirmations. Jobs that share a
+    // folder for their sessions remove each other's.
+    let folder = tempfile::tempdir()?;
+    command.env("TMPDIR", folder.path());
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()
 }

@@ -315,6 +315,7 @@ fn ranks_measure_over_mpi() {
     let mut job = Command::new("mpirun");
     job.args(["--allow-run-as-root", "--oversubscribe", "-np", "3", crate::PROGRAM]);
     job.args(measure.words()).current_dir(place.folder()).env_remove("SEATMAP_SECRET");
+    job.env("TMPDIR", place.folder());
     let output = job.output().unwrap();
     if stderr(&output).contains("unrecognized") || stderr(&output).contains("unknown option") {
         return seatmap_needs::skipped!("another MPI than Open MPI");

@@ -484,7 +484,9 @@ fn launch(mpi: &str) -> Vec<&str> {
 fn messages_of(place: &Place, job: &[String]) -> BTreeMap<(String, String), f64> {
     let job: Vec<&str> = job.iter().map(String::as_str).collect();
     let observe = ("observe --method mpi -o pattern.json --", job);
-    let output = place.command(observe).env_remove("LD_PRELOAD").output().unwrap();
+    let mut observed = place.command(observe);
+    observed.env_remove("LD_PRELOAD").env("TMPDIR", place.folder());
+    let output = observed.output().unwrap();
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let pattern = place.read_json("pattern.json");
@@ -505,7 +507,9 @@ fn assert_ranks_are_observed(mpi: &str) {
     let each = |options: &str| {
         let words = (launch(mpi), [crate::PROGRAM], ("observe --method mpi", options, "-- ./job"));
         let words = words.words();
-        Command::new(words[0]).args(&words[1..]).current_dir(place.folder()).output().unwrap()
+        let mut job = Command::new(words[0]);
+        job.args(&words[1..]).current_dir(place.folder()).env("TMPDIR", place.folder());
+        job.output().unwrap()
     };
     let output = each("-o each.json");
     assert!(output.status.success(), "{}", stderr(&output));

@@ -47,8 +47,9 @@ fn shell(place: &Place, command: &str) -> Output {
     for variable in RANKS {
         shell.env_remove(variable);
     }
-    // mpirun refuses root without both variables.
+    // mpirun refuses root without both variables, and each user's jobs share a folder in TMPDIR.
     shell
+        .env("TMPDIR", place.folder())
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
         .output()

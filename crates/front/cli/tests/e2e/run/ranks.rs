@@ -85,6 +85,7 @@ fn by_shell(place: &Place, line: &str) -> Vec<String> {
     let mut shell = Command::new("sh");
     shell.args(["-c", &line.replace("SEATMAP", seatmap)]).current_dir(place.folder());
     shell.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    shell.env("TMPDIR", place.folder());
     let output = shell.output().unwrap();
     let mut lines: Vec<String> =
         String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
