@@ -30,7 +30,7 @@ const ROUNDS: u32 = 4;
 /// Undoes and removes a journal. Returns the settings that could not be restored; the journal is
 /// removed even then, or another program's change would keep it forever. `others` are the other
 /// cells' journals, oldest first. Undoing needs only disk space reserved by younger cells. It
-/// writes only cells' [settings].
+/// writes only cells' settings.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.

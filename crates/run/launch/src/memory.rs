@@ -75,7 +75,7 @@ impl MemoryWish {
     /// Meets this request here, with threads near these nodes.
     ///
     /// # Errors
-    /// [`MemoryWishError`]: memory cannot come from a node, or the plan has none.
+    /// `MemoryWishError`: memory cannot come from a node, or the plan has none.
     pub fn memory(
         &self,
         nodes: &MemoryNodes,

@@ -19,7 +19,7 @@
 //! | `roster` | the observed threads |
 //! | `windows` | messages by window of time |
 //! | `observation` | the result |
-//! | [`mod@phases`] | periods with a constant pattern |
+//! | `phases` | periods with a constant pattern |
 //! | `document` | the result as a file |
 //! | `error` | why a program could not be observed |
 //! | [`report`] | programs that report on themselves |

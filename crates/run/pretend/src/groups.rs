@@ -85,7 +85,7 @@ impl ContainerGroup {
         Some(self.quota_us? as f64 / PERIOD_US as f64)
     }
 
-    /// The files below [`GROUPS`], by path, without a line end.
+    /// The files below `GROUPS`, by path, without a line end.
     pub fn files(&self, machine: &PretendedMachine) -> Vec<(String, TreeFile)> {
         let cpus = ranges(&machine.allowed);
         let nodes = ranges(&machine.memory_nodes());
@@ -151,7 +151,7 @@ impl ContainerGroup {
         text
     }
 
-    /// The type of the file system at a path below [`GROUPS`].
+    /// The type of the file system at a path below `GROUPS`.
     pub fn file_system(&self, path: &str) -> Option<u32> {
         let below = path.strip_prefix('/')?.strip_prefix(GROUPS)?;
         match self.version {
@@ -161,7 +161,7 @@ impl ContainerGroup {
         }
     }
 
-    /// The group's mounts as source, path below [`GROUPS`], type, and options.
+    /// The group's mounts as source, path below `GROUPS`, type, and options.
     fn mounts(&self) -> Vec<[String; 4]> {
         if self.version == GroupVersion::Second {
             return vec![["cgroup", "", "cgroup2", "rw"].map(str::to_owned)];
