@@ -32,6 +32,8 @@ pub struct RecordedThread {
     pub pid: Tid,
     /// The TID.
     pub tid: Tid,
+    /// When it began, in ticks since boot: numbers are reused.
+    pub started_ticks: u64,
     /// The name at its end or at the last look.
     pub name: String,
     /// Its creation, in seconds since the program began.
@@ -129,10 +131,13 @@ impl ProgramRecord {
 
     fn arrive(&mut self, pid: Tid, tid: Tid, birth: Birth) {
         self.living.insert(tid, self.threads.len());
+        self.leaving.remove(&tid);
+        let task = ThreadStat::of(tid);
         self.threads.push(RecordedThread {
             pid,
             tid,
-            name: ThreadStat::of(tid).map_or_else(String::new, |task| task.name),
+            started_ticks: task.as_ref().map_or(0, |task| task.started_ticks),
+            name: task.map_or_else(String::new, |task| task.name),
             born_s: birth.at_s,
             inherited: birth.mask,
             policy: birth.policy,
@@ -156,21 +161,22 @@ impl ProgramRecord {
 
     /// The index of a calling thread, which is the program's.
     pub fn caller(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
-        if let Some(at) = self.leaving.get(&tid) {
-            // Another thread is ending the process.
-            if Family::of(tid).is_some_and(|family| family.pid == self.threads[*at].pid) {
-                return None;
-            }
-            // A new thread with the number of an ended one.
-            self.leaving.remove(&tid);
-        }
-        self.place(tid, at_s, true)
+        // Another thread is ending the process of one that leaves.
+        if self.leaving(tid).is_some() { None } else { self.place(tid, at_s, true) }
+    }
+
+    /// The index of a thread that has announced its end and has not ended. A later thread can have
+    /// its number, even in the same process.
+    fn leaving(&self, tid: Tid) -> Option<usize> {
+        let at = *self.leaving.get(&tid)?;
+        let began = self.threads[at].started_ticks;
+        let is_later = ThreadStat::of(tid).is_some_and(|task| task.started_ticks != began);
+        (!is_later).then_some(at)
     }
 
     /// The index of a thread named by a call, unless it is a stranger.
     pub fn subject(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
-        let leaving = self.leaving.get(&tid).copied();
-        leaving.or_else(|| self.place(tid, at_s, false))
+        self.leaving(tid).or_else(|| self.place(tid, at_s, false))
     }
 
     fn place(&mut self, tid: Tid, at_s: f64, is_ours: bool) -> Option<usize> {
@@ -226,7 +232,7 @@ impl ProgramRecord {
         let threads = &self.threads;
         self.leaving.retain(|tid, at| threads[*at].pid != pid || tids.binary_search(tid).is_ok());
         for tid in tids {
-            if self.living.contains_key(&tid) || self.leaving.contains_key(&tid) {
+            if self.living.contains_key(&tid) || self.leaving(tid).is_some() {
                 continue;
             }
             let noted = self.noted(|one| one.is_thread && one.pid == pid);
@@ -241,7 +247,7 @@ impl ProgramRecord {
         for creator in creators {
             let children = task::children(&Root::new("/"), pid, &[creator]).unwrap_or_default();
             for child in children {
-                if self.has_process(child) || self.leaving.contains_key(&child) {
+                if self.has_process(child) || self.leaving(child).is_some() {
                     continue;
                 }
                 if let Some(birth) = self.noted(|one| !one.is_thread && one.creator == creator) {
