@@ -1,12 +1,12 @@
 //! The costs of the usual placements, which need no plan.
 
 use crate::build::PlaceGround;
-use crate::key::minimum;
 use crate::orders::{compact, scatter};
 use crate::search::SearchLimit;
 use crate::{Level, Problem, seed};
 use seatmap_data::plan::{Baselines, Objective, Random};
 use seatmap_data::statistics::Xoshiro;
+use seatmap_data::statistics::least;
 use std::collections::BTreeMap;
 
 const DRAWN: usize = 1000;
@@ -48,7 +48,7 @@ impl PlaceGround<'_> {
         let core = self.cores();
         let random: Vec<f64> =
             in_time.map(|_| cost(&self.at_random(core.as_deref(), &mut rng))).collect();
-        let best = minimum(&random);
+        let best = least(&random);
         // Rounding may put the mean of equal costs below the best.
         let mean = (random.iter().sum::<f64>() / random.len() as f64).max(best);
         Baselines { os, compact, scatter, random: Random { mean, best } }

@@ -7,9 +7,9 @@ mod spread;
 
 use crate::Problem;
 use crate::assignment::assign;
-use crate::key::{FloatKey, maximum, minimum};
 use crate::search::{DeadlineWatch, Qap, SearchLimit};
 use seatmap_data::machine::Square;
+use seatmap_data::statistics::{Ordered, greatest, least};
 
 /// The bound may take 1/`BOUND_PART` of a search's time.
 pub(crate) const BOUND_PART: u32 = 4;
@@ -124,7 +124,7 @@ fn crude(qap: &Qap) -> f64 {
         return 0.0;
     }
     let flows: f64 = a.iter().map(|cell| cell.abs()).sum();
-    -flows * maximum(b.iter().map(|cell| cell.abs()))
+    -flows * greatest(b.iter().map(|cell| cell.abs()))
 }
 
 /// With many slots, each task on its cheapest one.
@@ -144,16 +144,16 @@ fn best_sum(
         let row = (0..slots).map(|slot| pays(task, slot));
         if is_assigned {
             cells.extend(row);
-            sum += minimum(&cells[task * slots..]);
+            sum += least(&cells[task * slots..]);
         } else {
-            sum += minimum(row);
+            sum += least(row);
         }
     }
     Ok(if is_assigned { assign(tasks, slots, &cells) } else { (sum, Vec::new()) })
 }
 
 fn nearest(mut all: Vec<(f64, usize)>, wanted: usize) -> Vec<(f64, usize)> {
-    let key = |(apart, slot): &(f64, usize)| (FloatKey(*apart), *slot);
+    let key = |(apart, slot): &(f64, usize)| (Ordered(*apart), *slot);
     if wanted < all.len() && wanted > 0 {
         all.select_nth_unstable_by_key(wanted - 1, key);
         all.truncate(wanted);

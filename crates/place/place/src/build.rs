@@ -1,6 +1,5 @@
 //! Turns a request into a problem.
 
-use crate::key::minimum;
 use crate::sections::sections;
 use crate::time::TimeModel;
 use crate::{
@@ -8,6 +7,7 @@ use crate::{
 };
 use seatmap_data::machine::{Profile, Square};
 use seatmap_data::plan::Objective;
+use seatmap_data::statistics::least;
 use seatmap_data::statistics::words::counted;
 
 /// A request with its PUs, their links, and the problem on them.
@@ -80,7 +80,7 @@ fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
             counted(MOST_SLOTS, "place")
         ));
     }
-    let nearest = minimum(pus.distance_ns.pairs().map(|(_, _, ns)| ns));
+    let nearest = least(pus.distance_ns.pairs().map(|(_, _, ns)| ns));
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
     // The natural order fills each PU once before any twice.
     let pu_of_slot: Vec<u32> = (0..n * copies).map(|slot| (slot % n) as u32).collect();

@@ -1,10 +1,10 @@
 //! Placements worth a run: good ones by the models, common ones, and a bad one.
 
 use crate::build::PlaceGround;
-use crate::key::FloatKey;
 use crate::search::SearchLimit;
 use crate::{PlaceError, PlaceRequest};
 use seatmap_data::plan::Objective;
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 
 /// The dearest is the bad candidate, the cheapest fill the list.
@@ -49,7 +49,7 @@ impl PlaceRequest<'_> {
         let mut rng = Xoshiro::new(self.seed);
         let mut drawn: Vec<_> =
             (0..DRAWN).map(|_| judged(&ground.at_random(None, &mut rng))).collect();
-        drawn.sort_by_key(|(_, cost)| FloatKey(*cost));
+        drawn.sort_by_key(|(_, cost)| Ordered(*cost));
         self.optima(&mut chosen);
         for one in &drawn {
             chosen.add(&format!("draw {}", chosen.candidates.len()), one.clone());

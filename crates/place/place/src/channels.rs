@@ -1,11 +1,11 @@
 //! The line that each communicating pair should use.
 
 use crate::build::PlaceGround;
-use crate::key::FloatKey;
 use crate::pus::Predictions;
 use crate::{PlaceError, PlaceMethod, PlaceRequest, Traffic, unfit};
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Channel;
+use seatmap_data::statistics::Ordered;
 use std::cmp::Reverse;
 
 impl PlaceGround<'_> {
@@ -41,7 +41,7 @@ impl PlaceGround<'_> {
                 .min_by_key(|(home, distance_ns)| {
                     let at = lines.and_then(|lines| lines.nearest_pu.get(*home).copied());
                     let is_used_up = lines.is_some() && free[*home].is_empty();
-                    (self.leaves_section(seats, at), is_used_up, FloatKey(*distance_ns))
+                    (self.leaves_section(seats, at), is_used_up, Ordered(*distance_ns))
                 });
             if let Some((home, distance_ns)) = best {
                 chosen.push(Channel { from, to, home, line: free[home].pop(), distance_ns });
@@ -79,6 +79,6 @@ pub fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
 
 pub fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(usize, usize, f64)> = traffic.edges().collect();
-    pairs.sort_by_key(|(from, to, weight)| (Reverse(FloatKey(*weight)), *from, *to));
+    pairs.sort_by_key(|(from, to, weight)| (Reverse(Ordered(*weight)), *from, *to));
     pairs.into_iter().map(|(from, to, _)| (from, to)).collect()
 }

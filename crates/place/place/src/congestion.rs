@@ -1,10 +1,11 @@
 //! Placements by the load of the most loaded link.
 
 use crate::item_slots::ItemSlots;
-use crate::key::{FloatKey, maximum};
 use crate::search::{LimitClock, SearchLimit, Solution};
 use crate::{Links, Problem};
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
+use seatmap_data::statistics::greatest;
 
 /// The weight of distance, which decides between equal loads.
 const DISTANCE_SHARE: f64 = 1e-4;
@@ -51,7 +52,7 @@ pub fn anneal(
 pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
     starts
         .into_iter()
-        .min_by_key(|slot_of| FloatKey(links.most(&problem.traffic, &problem.pus_of(slot_of))))
+        .min_by_key(|slot_of| Ordered(links.most(&problem.traffic, &problem.pus_of(slot_of))))
         .unwrap_or_default()
 }
 
@@ -84,7 +85,7 @@ impl<'a> State<'a> {
     }
 
     fn value(&self) -> f64 {
-        maximum(&self.loads) + self.scale * self.distance
+        greatest(&self.loads) + self.scale * self.distance
     }
 
     fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {

@@ -3,8 +3,8 @@
 use crate::Problem;
 use crate::assignment::assign;
 use crate::bound::{descending, dot};
-use crate::key::FloatKey;
 use crate::search::{SearchLimit, Solution};
+use seatmap_data::statistics::Ordered;
 use std::cmp::Reverse;
 
 /// The most tasks worth trying.
@@ -18,7 +18,7 @@ pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     // Fixed tasks have one choice; heavy ones prune early.
     order.sort_by_key(|task| {
-        Reverse((problem.fixed[*task].is_some(), FloatKey(problem.traffic.volume(*task))))
+        Reverse((problem.fixed[*task].is_some(), Ordered(problem.traffic.volume(*task))))
     });
     let tasks = problem.tasks();
     let mut tree = Tree {
@@ -64,11 +64,11 @@ impl Tree<'_> {
             return;
         }
         let task = self.order[depth];
-        let mut tries: Vec<(FloatKey, usize)> =
-            self.candidates(task).map(|slot| (FloatKey(self.added(task, slot)), slot)).collect();
+        let mut tries: Vec<(Ordered, usize)> =
+            self.candidates(task).map(|slot| (Ordered(self.added(task, slot)), slot)).collect();
         tries.sort();
         let mut tried: Vec<usize> = Vec::new();
-        for (FloatKey(added), slot) in tries {
+        for (Ordered(added), slot) in tries {
             if tried.iter().any(|other| self.are_alike(*other, slot)) {
                 continue;
             }

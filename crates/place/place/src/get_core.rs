@@ -2,8 +2,8 @@
 
 use crate::build::PlaceGround;
 use crate::channels::{heaviest_first, homes};
-use crate::key::FloatKey;
 use crate::{PlaceError, no_distances};
+use seatmap_data::statistics::Ordered;
 
 /// Puts both threads of each channel on the free PUs nearest to its line's home (Algorithm 4 of Liu
 /// et al. 2015).
@@ -38,7 +38,7 @@ pub fn get_core(ground: &PlaceGround) -> Result<Vec<u32>, PlaceError> {
         };
         let nearest = (0..free.len())
             .filter(|slot| free[*slot])
-            .min_by_key(|slot| FloatKey(offset_ns(*slot).unwrap_or(f64::INFINITY)));
+            .min_by_key(|slot| Ordered(offset_ns(*slot).unwrap_or(f64::INFINITY)));
         if let Some(slot) = nearest.filter(|_| slot_of[task] == u32::MAX) {
             slot_of[task] = slot as u32;
             free[slot] = false;

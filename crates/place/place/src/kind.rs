@@ -1,9 +1,9 @@
 //! Restricts a request to seats of one kind, or to equal seats.
 
 use crate::build::count;
-use crate::key::FloatKey;
 use crate::{Level, PlaceError, PlaceRequest, no_distances, unfit};
 use seatmap_data::machine::CoreKind;
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::words::counted;
 use std::cmp::Reverse;
 
@@ -62,7 +62,7 @@ impl PlaceRequest<'_> {
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
-        starts.sort_by_key(|(speed, kind)| (Reverse(FloatKey(*speed)), *kind));
+        starts.sort_by_key(|(speed, kind)| (Reverse(Ordered(*speed)), *kind));
         starts.dedup();
         starts
             .into_iter()

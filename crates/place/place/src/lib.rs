@@ -61,7 +61,6 @@ pub mod error;
 pub mod exact;
 mod get_core;
 mod item_slots;
-mod key;
 mod kind;
 pub mod link_bound;
 pub mod links;

@@ -1,8 +1,8 @@
 //! A lower bound on the load of the most loaded link in any placement.
 
-use crate::key::{FloatKey, maximum, minimum};
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Links, Problem, Traffic};
+use seatmap_data::statistics::{Ordered, greatest, least};
 
 /// With more tasks, the eigenvalue's cubic time is too long.
 const MOST_TASKS: usize = 256;
@@ -50,9 +50,9 @@ fn least_minority(n: usize, groups: &[usize]) -> usize {
 fn second_eigenvalue(traffic: &Traffic) -> f64 {
     let n = traffic.tasks();
     let volumes: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
-    let most = maximum(&volumes);
+    let most = greatest(&volumes);
     // At most the smallest volume times n / (n - 1) (Fiedler 1973).
-    let least = minimum(&volumes);
+    let least = least(&volumes);
     let mut low = 0.0;
     let mut high = least * n as f64 / (n.max(2) - 1) as f64;
     for _ in 0..HALVINGS {
@@ -120,7 +120,7 @@ fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
     let mut last = alive[0];
     let mut before = alive[0];
     let mut tie = 0.0;
-    while let Some(at) = (0..open.len()).max_by_key(|at| FloatKey(open[*at].1)) {
+    while let Some(at) = (0..open.len()).max_by_key(|at| Ordered(open[*at].1)) {
         before = last;
         (last, tie) = open.swap_remove(at);
         open.iter_mut().for_each(|(task, tied)| *tied += weight[last * n + *task]);

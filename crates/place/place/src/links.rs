@@ -1,10 +1,11 @@
 //! Links that several tasks share.
 
 use crate::build::count;
-use crate::key::{FloatKey, maximum};
 use crate::sections::groups_of_model;
 use crate::{Level, Pus, Traffic};
 use seatmap_data::machine::Profile;
+use seatmap_data::statistics::Ordered;
+use seatmap_data::statistics::greatest;
 use std::cmp::Reverse;
 
 /// The links into and out of groups of PUs: caches, dies, NUMA nodes, packages.
@@ -99,12 +100,12 @@ impl Links {
     }
 
     pub(crate) fn most(&self, traffic: &Traffic, pu_of: &[usize]) -> f64 {
-        maximum(self.loads(traffic, pu_of))
+        greatest(self.loads(traffic, pu_of))
     }
 
     /// The most loaded link and its load.
     pub fn busiest(&self, loads: &[f64]) -> Option<(String, f64)> {
-        let at = (0..loads.len()).max_by_key(|at| (FloatKey(loads[*at]), Reverse(*at)))?;
+        let at = (0..loads.len()).max_by_key(|at| (Ordered(loads[*at]), Reverse(*at)))?;
         Some((self.names[at].clone(), loads[at]))
     }
 }

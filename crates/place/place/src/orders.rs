@@ -1,7 +1,7 @@
 //! Compact and scatter: the common placements without measurements.
 
-use crate::key::FloatKey;
 use seatmap_data::machine::{Matrix, Pu, Topology};
+use seatmap_data::statistics::Ordered;
 
 /// Neighbours share as much as possible: package by package, cache by cache, SMT siblings together.
 /// Without cores, `distance` (in the order of `pus`) decides.
@@ -58,7 +58,7 @@ fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> 
         left.iter().for_each(|at| apart[*at] = apart[*at].min(distance[(last, *at)]));
         let keys = left.iter().map(|at| if is_near { distance[(last, *at)] } else { -apart[*at] });
         let next =
-            keys.map(FloatKey).enumerate().min_by_key(|(_, key)| *key).map_or(0, |(at, _)| at);
+            keys.map(Ordered).enumerate().min_by_key(|(_, key)| *key).map_or(0, |(at, _)| at);
         order.push(left.remove(next));
     }
     order.into_iter().map(|at| pus[at]).collect()

@@ -1,8 +1,8 @@
 //! Refines several starts and keeps the best.
 
-use crate::key::FloatKey;
 use crate::search::{SearchEngine, SearchLimit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 use std::cell::OnceCell;
 
@@ -43,7 +43,7 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             break;
         }
     }
-    alive.sort_by_key(|one| FloatKey(one.solution.cost));
+    alive.sort_by_key(|one| Ordered(one.solution.cost));
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
         let part = if keep < 2 { limit.clone() } else { limit.part(2) };
@@ -58,7 +58,7 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             let slice = SearchLimit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
-        alive.sort_by_key(|one| FloatKey(one.solution.cost));
+        alive.sort_by_key(|one| Ordered(one.solution.cost));
     }
     let mut best = alive.swap_remove(0);
     refine(problem, &mut best, &mut rng, limit);

@@ -1,10 +1,10 @@
 //! The usable PUs.
 
-use crate::key::FloatKey;
 use crate::{PlaceError, no_distances};
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::machine::topology::place_of;
 use seatmap_data::machine::{HomeModel, Matrix, Profile};
+use seatmap_data::statistics::Ordered;
 
 /// The usable PUs, by OS index or in the requested order.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,6 +130,6 @@ impl<'a> Predictions<'a> {
 
     /// The best home for two rows, and the round trip.
     pub fn best_home(&self, i: usize, j: usize) -> Option<(usize, f64)> {
-        self.each_home(i, j).min_by_key(|(_, ns)| FloatKey(*ns))
+        self.each_home(i, j).min_by_key(|(_, ns)| Ordered(*ns))
     }
 }

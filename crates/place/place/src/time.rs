@@ -27,10 +27,10 @@ pub use placement::{Score, TimedPlacement};
 use crate::baselines::AS_GOOD;
 use crate::beside::side_by_side;
 use crate::build::{PlaceGround, count};
-use crate::key::minimum;
 use crate::place::Found;
 use crate::{Level, PlaceError, PlaceRequest, Pus, Traffic, unfit};
 use seatmap_data::machine::{Matrix, Profile};
+use seatmap_data::statistics::least;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -212,7 +212,7 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
         })
         .collect::<Option<Vec<f64>>>();
     let all = threads.len() as f64;
-    let gain = measured.map_or(SMT_GAIN, |kept| all * minimum(kept));
+    let gain = measured.map_or(SMT_GAIN, |kept| all * least(kept));
     // Noise may exceed the limits.
     Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
 }

@@ -1,9 +1,9 @@
 //! Search by trial: the objective is known only from runs of the program.
 
 use crate::beside::beside;
-use crate::key::FloatKey;
 use crate::search::{SearchLimit, Solution};
 use crate::{PlaceError, Problem, seed};
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 use seatmap_data::statistics::words::counted;
 use std::collections::HashMap;
@@ -172,7 +172,7 @@ impl<'a> Trials<'a> {
         let times = placements.iter().map(|placement| self.known.get(placement).copied());
         let costs = candidates.iter().zip(times.map(|ns| ns.unwrap_or(f64::INFINITY)));
         let best = costs
-            .min_by_key(|(_, cost)| FloatKey(*cost))
+            .min_by_key(|(_, cost)| Ordered(*cost))
             .ok_or_else(|| PlaceError::Unfit("the constraints allow no placement".to_owned()))?;
         Ok(Solution { cost: best.1, slot_of: best.0.clone() })
     }

@@ -1,8 +1,8 @@
 //! A random placement that is neither lucky nor unlucky.
 
 use crate::build::PlaceGround;
-use crate::key::FloatKey;
 use crate::{PlaceError, PlaceRequest, TrialJudge};
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 
 /// The number of random placements; odd, so that one is in the middle.
@@ -28,7 +28,7 @@ impl PlaceRequest<'_> {
             };
             drawn.push((placement, cost));
         }
-        drawn.sort_by_key(|(_, cost)| FloatKey(*cost));
+        drawn.sort_by_key(|(_, cost)| Ordered(*cost));
         Ok(drawn.swap_remove(DRAWN / 2))
     }
 }

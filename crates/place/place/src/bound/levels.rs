@@ -3,9 +3,10 @@
 use super::cuts::Cuts;
 use super::{Nearest, partners};
 use crate::Problem;
-use crate::key::{FloatKey, maximum};
 use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
+use seatmap_data::statistics::Ordered;
+use seatmap_data::statistics::greatest;
 use std::cmp::Reverse;
 
 /// With more, cubic time is too long.
@@ -168,7 +169,7 @@ impl Levels<'_> {
             others.for_each(|(weight, (_, other))| used[(slot, *other)] += weight);
         }
         let volume: f64 = self.weights.iter().flatten().sum();
-        let farthest = maximum((0..n).flat_map(|a| left.row(a)).map(|ns| ns.abs()));
+        let farthest = greatest((0..n).flat_map(|a| left.row(a)).map(|ns| ns.abs()));
         let bound = crossing + 0.5 * rest
             - ROUNDED_DOWN * (crossing + 0.5 * rest.abs())
             // Prices may shift more between the sums than both are together.
@@ -188,7 +189,7 @@ fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
         .map(|(at, pair)| (pair[1].height - pair[0].height, at + 1))
         .filter(|(gap, _)| *gap > SMALLEST_GAP * highest)
         .collect();
-    gaps.sort_by_key(|(gap, count)| (Reverse(FloatKey(*gap)), *count));
+    gaps.sort_by_key(|(gap, count)| (Reverse(Ordered(*gap)), *count));
     gaps.truncate(MOST_DIVISIONS);
     gaps.sort_by_key(|(_, count)| *count);
     gaps.into_iter()
@@ -233,8 +234,7 @@ fn joins(distance: &Square<f64>) -> Vec<Join> {
     let mut nearest: Vec<usize> = (0..n).map(|at| nearest_of(&mean, &alive, at)).collect();
     let mut joins = Vec::with_capacity(n.saturating_sub(1));
     while alive.len() > 1 {
-        let nearest_two =
-            alive.iter().copied().min_by_key(|at| FloatKey(mean[(*at, nearest[*at])]));
+        let nearest_two = alive.iter().copied().min_by_key(|at| Ordered(mean[(*at, nearest[*at])]));
         let Some(kept) = nearest_two else { break };
         let gone = nearest[kept];
         joins.push(Join { groups: [kept, gone], height: mean[(kept, gone)] });
@@ -257,5 +257,5 @@ fn joins(distance: &Square<f64>) -> Vec<Join> {
 
 fn nearest_of(mean: &Square<f64>, alive: &[usize], at: usize) -> usize {
     let others = alive.iter().copied().filter(|other| *other != at);
-    others.min_by_key(|other| FloatKey(mean[(at, *other)])).unwrap_or(at)
+    others.min_by_key(|other| Ordered(mean[(at, *other)])).unwrap_or(at)
 }

@@ -1,8 +1,8 @@
 //! A lower bound on a cut, by routing flow between tasks over the traffic's edges.
 
 use crate::Traffic;
-use crate::key::{FloatKey, maximum, minimum};
 use crate::search::{DeadlineWatch, SearchLimit};
+use seatmap_data::statistics::{Ordered, greatest, least};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -126,7 +126,7 @@ impl Packing {
     }
 
     fn fullest(&self) -> f64 {
-        maximum(self.ways.iter().map(|way| way.flow / way.weight))
+        greatest(self.ways.iter().map(|way| way.flow / way.weight))
     }
 
     /// Scaled so that all paths fit.
@@ -149,7 +149,7 @@ impl Packing {
             }
             stars.extend(self.star(task, capacity));
         }
-        let least = minimum(stars.iter().map(|star| star.ratio));
+        let least = least(stars.iter().map(|star| star.ratio));
         let all: f64 = self.ways.iter().map(|way| way.weight * way.length).sum();
         self.most = self.most.min(all / least);
         stars.retain(|star| star.ratio <= least * dearest);
@@ -171,7 +171,7 @@ impl Packing {
             }
         }
         let loads = load.iter().zip(&self.ways);
-        let full = maximum(loads.map(|(load, way)| load / way.weight));
+        let full = greatest(loads.map(|(load, way)| load / way.weight));
         if full <= 0.0 || !full.is_finite() {
             return false;
         }
@@ -195,8 +195,8 @@ impl Packing {
         let mut star = Star { ratio: f64::INFINITY, reached: Vec::new() };
         let mut sum = 0.0;
         price[centre] = 0.0;
-        let mut open = BinaryHeap::from([(Reverse(FloatKey(0.0)), centre)]);
-        while let Some((Reverse(FloatKey(least)), next)) = open.pop() {
+        let mut open = BinaryHeap::from([(Reverse(Ordered(0.0)), centre)]);
+        while let Some((Reverse(Ordered(least)), next)) = open.pop() {
             if least > price[next] {
                 continue;
             }
@@ -213,7 +213,7 @@ impl Packing {
                 let longer = least + self.ways[*way].length;
                 if longer < price[*with] {
                     (price[*with], by[*with]) = (longer, *way);
-                    open.push((Reverse(FloatKey(longer)), *with));
+                    open.push((Reverse(Ordered(longer)), *with));
                 }
             }
         }
@@ -233,7 +233,7 @@ impl Packing {
             self.demand[b * self.tasks + a] += left;
         }
         for row in self.demand.chunks_mut(self.tasks.max(1)) {
-            row.sort_by_key(|demand| Reverse(FloatKey(*demand)));
+            row.sort_by_key(|demand| Reverse(Ordered(*demand)));
             (1..row.len()).rev().for_each(|at| row[at - 1] += row[at]);
         }
         crossing(&self.demand, self.tasks, capacities)
@@ -266,13 +266,13 @@ fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
 /// The least sum over groups with these capacities, given a group's amount by its tasks; infinite
 /// if the tasks do not fit.
 pub fn least_over_groups(tasks: usize, capacities: &[usize], by_size: &[f64]) -> f64 {
-    let mut least = vec![f64::INFINITY; tasks + 1];
-    least[0] = 0.0;
+    let mut sums = vec![f64::INFINITY; tasks + 1];
+    sums[0] = 0.0;
     for capacity in capacities {
         for held in (1..=tasks).rev() {
             let sizes = 0..=held.min(*capacity);
-            least[held] = minimum(sizes.map(|size| least[held - size] + by_size[size]));
+            sums[held] = least(sizes.map(|size| sums[held - size] + by_size[size]));
         }
     }
-    least[tasks]
+    sums[tasks]
 }

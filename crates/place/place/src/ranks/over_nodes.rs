@@ -1,14 +1,15 @@
 //! Which ranks share a node, and on which node they run.
 
 use crate::bound::{dot, gilmore_lawler};
-use crate::key::{FloatKey, minimum};
 use crate::ranks::orders::{plane, random};
 use crate::ranks::{NamedOrder, OrderCosts, RankPlan, RankRequest};
 use crate::search::SearchLimit;
 use crate::solve::cheapest;
 use crate::{PlaceError, Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
+use seatmap_data::statistics::least;
 use std::collections::BTreeSet;
 
 /// With more seats, cubic time is too long.
@@ -176,7 +177,7 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
             break;
         }
         let weights = problem.traffic.heaviest(rank);
-        sum += minimum(near.iter().map(|near| dot(&weights, near)));
+        sum += least(near.iter().map(|near| dot(&weights, near)));
     }
     0.5 * sum
 }
@@ -184,7 +185,7 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
 fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) -> Vec<f64> {
     let row = distance.row(node);
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
-    by_distance.sort_by_key(|node| FloatKey(row[*node].into()));
+    by_distance.sort_by_key(|node| Ordered(row[*node].into()));
     let all = by_distance.into_iter().flat_map(|other| {
         let partners = seats[other] - usize::from(other == node);
         std::iter::repeat_n(f64::from(row[other]), partners)

@@ -1,8 +1,9 @@
 //! Local search for dense matrices.
 
 use super::{DeadlineWatch, MatrixPair, Qap, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
-use crate::key::{FloatKey, minimum};
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
+use seatmap_data::statistics::least;
 
 /// A permutation with the change of the cost by each swap.
 ///
@@ -73,7 +74,7 @@ impl Dense {
 
     fn best(&self) -> Option<(usize, usize)> {
         let i = (0..self.n)
-            .min_by_key(|i| FloatKey(self.row_least[*i]))
+            .min_by_key(|i| Ordered(self.row_least[*i]))
             .filter(|i| self.row_least[*i] < -self.least)?;
         let row = &self.change[i * self.n..(i + 1) * self.n];
         (i + 1..self.n).find(|j| row[*j] <= self.row_least[i]).map(|j| (i, j))
@@ -109,7 +110,7 @@ impl Dense {
         }
         self.change[item * self.n + item + 1..(item + 1) * self.n]
             .copy_from_slice(&changes[item + 1..]);
-        self.row_least[item] = minimum(&changes[item + 1..]);
+        self.row_least[item] = least(&changes[item + 1..]);
         self.u = changes;
     }
 }
@@ -280,7 +281,7 @@ mod tests {
                 prop_assert!((engine.cost() + engine.change(i, j) - qap.cost(&swapped)).abs() < 1e-6);
             }
             for i in 0..n {
-                prop_assert_eq!(minimum(engine.row(i)), engine.row_least[i]);
+                prop_assert_eq!(least(engine.row(i)), engine.row_least[i]);
             }
         }
     }

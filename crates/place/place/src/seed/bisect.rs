@@ -2,8 +2,8 @@
 
 use super::cut_graph::CutGraph;
 use crate::Traffic;
-use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 
 const TRIES: usize = 12;
@@ -35,7 +35,7 @@ pub fn bisect(
         (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
-    let best = tries.into_iter().min_by_key(|(cost, _)| FloatKey(*cost));
+    let best = tries.into_iter().min_by_key(|(cost, _)| Ordered(*cost));
     best.map_or_else(|| as_they_come.collect(), |(_, second)| second)
 }
 
@@ -69,7 +69,7 @@ impl<'a> Cut<'a> {
             second[item] = false;
             // Twice, because the weight changes sides.
             graph.of(item).iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
-            next = (0..n).filter(|item| second[*item]).max_by_key(|item| FloatKey(pull[*item]));
+            next = (0..n).filter(|item| second[*item]).max_by_key(|item| Ordered(pull[*item]));
         }
         let mut cut = Cut { graph, bias, second, gain: vec![0.0; n] };
         (0..n).for_each(|item| cut.gain[item] = cut.computed_gain(item));
@@ -113,7 +113,7 @@ impl<'a> Cut<'a> {
     fn top(&self, is_second: bool, locked: &[bool]) -> Option<usize> {
         (0..locked.len())
             .filter(|item| self.second[*item] == is_second && !locked[*item])
-            .max_by_key(|item| FloatKey(self.gain[*item]))
+            .max_by_key(|item| Ordered(self.gain[*item]))
     }
 
     fn pass(&mut self, watch: &mut DeadlineWatch) -> bool {

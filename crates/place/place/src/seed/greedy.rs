@@ -2,8 +2,8 @@
 
 use super::lawful;
 use crate::Problem;
-use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
+use seatmap_data::statistics::Ordered;
 use std::cmp::Reverse;
 
 /// Puts the busiest task in the middle of the machine, then always the task with the most traffic
@@ -34,7 +34,7 @@ pub fn greedy(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
 
 fn strongest(pull: &[f64], slot_of: &[u32]) -> Option<usize> {
     let waiting = (0..pull.len()).filter(|task| slot_of[*task] == u32::MAX);
-    waiting.max_by_key(|task| (FloatKey(pull[*task]), Reverse(*task)))
+    waiting.max_by_key(|task| (Ordered(pull[*task]), Reverse(*task)))
 }
 
 /// Without placed partners, the slot nearest to all free ones.
@@ -47,6 +47,6 @@ fn cheapest(problem: &Problem, task: usize, slot_of: &[u32], free: &[bool]) -> O
         seated.into_iter().map(|(with, weight)| (slot_of[with] as usize, weight)).collect()
     };
     (0..free.len()).filter(|slot| free[*slot]).min_by_key(|slot| {
-        FloatKey(to.iter().map(|(other, weight)| weight * problem.between(*slot, *other)).sum())
+        Ordered(to.iter().map(|(other, weight)| weight * problem.between(*slot, *other)).sum())
     })
 }

@@ -1,8 +1,8 @@
 //! Divides slots in two distant sets.
 
 use crate::Problem;
-use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
+use seatmap_data::statistics::Ordered;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32
 
 fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
     let slots = slots.iter().copied();
-    slots.max_by_key(|slot| FloatKey(problem.apart(from, *slot))).unwrap_or(from)
+    slots.max_by_key(|slot| Ordered(problem.apart(from, *slot))).unwrap_or(from)
 }
 
 fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
@@ -40,7 +40,7 @@ fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<
     let other = farthest(problem, slots, one);
     let key = |slot: u32| problem.apart(one, slot) - problem.apart(other, slot);
     let mut sorted = slots.to_vec();
-    sorted.sort_by_cached_key(|slot| (FloatKey(key(*slot)), *slot));
+    sorted.sort_by_cached_key(|slot| (Ordered(key(*slot)), *slot));
     let keys: Vec<f64> = sorted.iter().map(|slot| key(*slot)).collect();
     let middle = sorted.len() / 2;
     // A cut between distant slots is fine; otherwise another may be better.
@@ -92,7 +92,7 @@ fn gap(keys: &[f64]) -> usize {
     let n = keys.len();
     let range = keys[n - 1] - keys[0];
     let cuts = ((n / 4).max(1)..=(n - (n / 4).max(1))).map(|cut| (keys[cut] - keys[cut - 1], cut));
-    let widest = cuts.max_by_key(|(width, cut)| (FloatKey(*width), Reverse((2 * cut).abs_diff(n))));
+    let widest = cuts.max_by_key(|(width, cut)| (Ordered(*width), Reverse((2 * cut).abs_diff(n))));
     widest.filter(|(width, _)| *width > range / 3.0).map_or(n / 2, |(_, cut)| cut)
 }
 
@@ -114,7 +114,7 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Search
                 // Each gain counts the distance between the two, which remain on different sides.
                 (from_left[a] + from_right[b] + 2.0 * apart, a, b)
             })
-            .max_by_key(|(gain, ..)| FloatKey(*gain));
+            .max_by_key(|(gain, ..)| Ordered(*gain));
         let Some((gain, a, b)) = gained else { return };
         // Gains from rounding errors would go in circles.
         if gain <= 1e-6 * to_side(problem, left[a], right).abs() {
@@ -130,7 +130,7 @@ fn gains(problem: &Problem, side: &[u32], other: &[u32]) -> Vec<f64> {
 
 fn best(gains: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..gains.len()).collect();
-    order.sort_by_key(|at| Reverse(FloatKey(gains[*at])));
+    order.sort_by_key(|at| Reverse(Ordered(gains[*at])));
     order.truncate(MOST_TRIED);
     order
 }

@@ -1,7 +1,7 @@
 //! Repairs assignments that violate constraints.
 
-use crate::key::FloatKey;
 use crate::{Problem, Zones};
+use seatmap_data::statistics::Ordered;
 
 /// The nearest assignment that fixed tasks and zones allow.
 ///
@@ -87,7 +87,7 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
     let moves = tasks.into_iter().flat_map(|task| holes.iter().map(move |hole| (task, *hole)));
     moves
         .filter(|(task, hole)| problem.zone(slot_of[*task]) != problem.zone(slot_of[*hole]))
-        .min_by_key(|one| FloatKey(change(problem, slot_of, *one)))
+        .min_by_key(|one| Ordered(change(problem, slot_of, *one)))
 }
 
 fn change(problem: &Problem, slot_of: &[u32], (task, hole): (usize, usize)) -> f64 {

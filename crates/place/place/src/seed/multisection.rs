@@ -4,9 +4,9 @@ use super::cut_graph::CutGraph;
 use super::in_order;
 use super::sides::TwoSides;
 use crate::Traffic;
-use crate::key::FloatKey;
 use crate::search::SearchLimit;
 use crate::slot_groups::SlotGroups;
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BinaryHeap;
 
@@ -155,7 +155,7 @@ fn cut(
     let grown = (0..GROWN).map(|_| {
         let second = grown(graph, first_items, rng);
         let cut = TwoSides::improved(graph, second, first_items, slack, PASSES[0], rng);
-        ((cut.over(slack), FloatKey(graph.cut(&cut.second))), cut.second)
+        ((cut.over(slack), Ordered(graph.cut(&cut.second))), cut.second)
     });
     grown.min_by_key(|(rank, _)| *rank).map_or_else(Vec::new, |(_, second)| second)
 }
@@ -168,7 +168,7 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     let mut items = 0;
     while items < first_items {
         let node = match pulled.pop() {
-            Some((FloatKey(by), node)) if second[node] && pull[node] == by => node,
+            Some((Ordered(by), node)) if second[node] && pull[node] == by => node,
             Some(_) => continue,
             None => {
                 let any = rng.below(graph.nodes());
@@ -184,7 +184,7 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
         for (with, weight) in graph.of(node) {
             let with = *with as usize;
             pull[with] += weight;
-            pulled.push((FloatKey(pull[with]), with));
+            pulled.push((Ordered(pull[with]), with));
         }
     }
     second

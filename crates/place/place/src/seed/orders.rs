@@ -1,8 +1,8 @@
 //! Tasks in a line, with partners near each other.
 
-use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Problem, Traffic};
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Op
         vector = product.into_iter().map(|x| x / norm).collect();
     }
     let mut order: Vec<u32> = (0..n as u32).collect();
-    order.sort_by_key(|task| FloatKey(vector[*task as usize]));
+    order.sort_by_key(|task| Ordered(vector[*task as usize]));
     order.extend(n as u32..problem.slots() as u32);
     Some(order)
 }

@@ -4,8 +4,8 @@ use super::bisect::bisect;
 use super::halves::halves;
 use super::lawful;
 use crate::Problem;
-use crate::key::FloatKey;
 use crate::search::SearchLimit;
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
@@ -72,7 +72,7 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
     sample
         .iter()
         .copied()
-        .min_by_key(|slot| FloatKey(distance_to(problem, *slot, &sample)))
+        .min_by_key(|slot| Ordered(distance_to(problem, *slot, &sample)))
         .unwrap_or(0)
 }
 

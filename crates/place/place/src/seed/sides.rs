@@ -1,7 +1,7 @@
 //! Improves cuts by moving one node at a time.
 
 use super::cut_graph::CutGraph;
-use crate::key::FloatKey;
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BinaryHeap;
 
@@ -15,7 +15,7 @@ pub struct TwoSides<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SideMove {
-    gain: FloatKey,
+    gain: Ordered,
     /// Breaks ties at random.
     chance: u32,
     node: u32,
@@ -93,7 +93,7 @@ impl<'a> TwoSides<'a> {
     }
 
     fn offer(&self, node: usize, moves: &mut [BinaryHeap<SideMove>; 2], rng: &mut Xoshiro) {
-        let gain = FloatKey(self.gain[node]);
+        let gain = Ordered(self.gain[node]);
         let one = SideMove { gain, chance: rng.bits() as u32, node: node as u32 };
         moves[usize::from(self.second[node])].push(one);
     }

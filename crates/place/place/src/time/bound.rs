@@ -2,7 +2,7 @@
 
 use super::TimeModel;
 use crate::bound::{descending, dot};
-use crate::key::minimum;
+use seatmap_data::statistics::least;
 
 /// With more cells of tasks x PUs x partners, partners are not matched.
 const MOST_LOOKS: usize = 1 << 26;
@@ -21,8 +21,8 @@ pub fn bound(model: &TimeModel) -> f64 {
     let mut messages = 0.0;
     for task in 0..tasks {
         let row = floor.row(task);
-        messages += minimum(row.iter().map(|cell| cell.messages_ns));
-        by_task = by_task.max(minimum(row.iter().map(|cell| cell.least_ns)));
+        messages += least(row.iter().map(|cell| cell.messages_ns));
+        by_task = by_task.max(least(row.iter().map(|cell| cell.least_ns)));
         if is_matched {
             cells.extend(row.into_iter().map(|cell| cell.least_ns));
         }

@@ -2,8 +2,9 @@
 
 use super::placement::NOWHERE;
 use super::{TimeModel, TimedPlacement};
-use crate::key::{FloatKey, maximum};
 use crate::search::SearchLimit;
+use seatmap_data::statistics::Ordered;
+use seatmap_data::statistics::greatest;
 use std::cmp::Reverse;
 
 /// More tasks take too long.
@@ -16,7 +17,7 @@ const BETTER: f64 = 1.0 - 1e-9;
 pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
-    order.sort_by_key(|task| Reverse(FloatKey(weights[*task])));
+    order.sort_by_key(|task| Reverse(Ordered(weights[*task])));
     let mut tree = Tree {
         nearest_ns: (0..model.pus())
             .map(|pu| nearest_ns(model, pu))
@@ -41,7 +42,7 @@ pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<
 /// Each task's work, and its messages over the longest distance.
 pub fn weights_ns(model: &TimeModel) -> Vec<f64> {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
-    let longest_ns = maximum(pairs);
+    let longest_ns = greatest(pairs);
     (0..model.tasks())
         .map(|task| model.work_ns[task] + model.traffic.volume(task) * longest_ns)
         .collect()
@@ -111,14 +112,14 @@ impl Tree<'_> {
             }
             return;
         };
-        let mut tries: Vec<(FloatKey, usize)> = Vec::new();
+        let mut tries: Vec<(Ordered, usize)> = Vec::new();
         for pu in self.candidates(task) {
             self.seating.put(task, pu);
-            tries.push((FloatKey(self.least_ns()), pu));
+            tries.push((Ordered(self.least_ns()), pu));
             self.seating.lift(task);
         }
         tries.sort();
-        for (FloatKey(least_ns), pu) in tries {
+        for (Ordered(least_ns), pu) in tries {
             if least_ns >= self.best_ns * BETTER || self.is_over {
                 break;
             }
@@ -159,6 +160,6 @@ impl Tree<'_> {
             more_ns[*pu] += open.map(|(_, weight)| weight * self.nearest_ns[*pu]).sum::<f64>();
         }
         let used = pu_of.iter().filter(|pu| **pu != NOWHERE);
-        maximum(used.map(|pu| self.seating.time_ns(*pu) + more_ns[*pu]))
+        greatest(used.map(|pu| self.seating.time_ns(*pu) + more_ns[*pu]))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::TimeModel;
 use crate::build::count;
-use crate::key::FloatKey;
+use seatmap_data::statistics::Ordered;
 use std::cmp::Reverse;
 
 /// A placement's time: the slowest seat decides, and then the sum.
@@ -182,7 +182,7 @@ impl<'a> TimedPlacement<'a> {
     /// The PU of the slowest seat.
     pub fn slowest(&self) -> usize {
         (0..self.count.len())
-            .max_by_key(|pu| (FloatKey(self.time_ns(*pu)), Reverse(*pu)))
+            .max_by_key(|pu| (Ordered(self.time_ns(*pu)), Reverse(*pu)))
             .unwrap_or(0)
     }
 

@@ -1,8 +1,8 @@
 //! Descents and kicks.
 
 use super::{Score, TimeModel, TimedPlacement};
-use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
+use seatmap_data::statistics::Ordered;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BTreeSet;
 
@@ -37,8 +37,8 @@ pub fn search(
     kicked(model, &alive[0], &rest, &mut rng)
 }
 
-fn order((score, ..): &Searched) -> (FloatKey, FloatKey) {
-    (FloatKey(score.most), FloatKey(score.sum))
+fn order((score, ..): &Searched) -> (Ordered, Ordered) {
+    (Ordered(score.most), Ordered(score.sum))
 }
 
 /// Kicks grow while they fail.

@@ -6,9 +6,9 @@ use super::search::NamedStart;
 use super::{TimeModel, TimedPlacement};
 use crate::Pus;
 use crate::build::PlaceGround;
-use crate::key::FloatKey;
 use crate::portfolio::portfolio;
 use crate::search::SearchLimit;
+use seatmap_data::statistics::Ordered;
 use std::cmp::Reverse;
 
 /// Each takes 1/`DISTANCE_PART` of the time.
@@ -38,7 +38,7 @@ fn by_distance(ground: &PlaceGround, limit: &SearchLimit) -> Vec<usize> {
 fn heavy_first(model: &TimeModel) -> Vec<usize> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
-    order.sort_by_key(|task| Reverse((model.fixed[*task].is_some(), FloatKey(weights[*task]))));
+    order.sort_by_key(|task| Reverse((model.fixed[*task].is_some(), Ordered(weights[*task]))));
     let mut seating = TimedPlacement::empty(model);
     for task in order {
         let to = model.fixed[task].or_else(|| soonest(&mut seating, model, task));
@@ -76,7 +76,7 @@ fn fastest<'a>(ground: &PlaceGround<'a>, model: &TimeModel) -> Option<PlaceGroun
         .enumerate()
         .map(|(pu, more)| (model.speed[pu] * more, pu))
         .collect();
-    gains.sort_by_key(|(gain, _)| Reverse(FloatKey(*gain)));
+    gains.sort_by_key(|(gain, _)| Reverse(Ordered(*gain)));
     let mut chosen: Vec<usize> = gains.into_iter().take(tasks).map(|(_, pu)| pu).collect();
     chosen.sort_unstable();
     let request = ground.request;

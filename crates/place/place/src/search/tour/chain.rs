@@ -2,8 +2,8 @@
 
 use super::NOWHERE;
 use crate::Problem;
-use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
+use seatmap_data::statistics::Ordered;
 
 /// More neighbours hardly improve tours (Johnson & McGeoch 1997).
 const NEAR: usize = 10;
@@ -49,9 +49,9 @@ pub fn neighbours(problem: &Problem, limit: &SearchLimit) -> Option<Vec<Vec<u32>
 fn nearest_of(problem: &Problem, slot: u32) -> Vec<u32> {
     let mut others: Vec<u32> = (0..problem.slots() as u32).filter(|other| *other != slot).collect();
     if others.len() > NEAR {
-        others.select_nth_unstable_by_key(NEAR - 1, |other| FloatKey(problem.apart(slot, *other)));
+        others.select_nth_unstable_by_key(NEAR - 1, |other| Ordered(problem.apart(slot, *other)));
         others.truncate(NEAR);
     }
-    others.sort_by_key(|other| (FloatKey(problem.apart(slot, *other)), *other));
+    others.sort_by_key(|other| (Ordered(problem.apart(slot, *other)), *other));
     others
 }
