@@ -124,3 +124,6 @@ impl ControlRequest {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

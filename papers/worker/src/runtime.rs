@@ -55,3 +55,6 @@ impl Runtime {
         Ok(BorrowedWorker::new(Arc::clone(&self.pool), seat))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,3 +75,6 @@ impl CellRecord {
         self.expires_s.map(|end| end.saturating_sub(boot::seconds()))
     }
 }
+
+#[cfg(test)]
+mod tests;

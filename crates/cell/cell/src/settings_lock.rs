@@ -39,3 +39,6 @@ pub fn take() -> io::Result<SettingsLock> {
         format!("another program holds the lock on {FOLDER}"),
     ))
 }
+
+#[cfg(test)]
+mod tests;

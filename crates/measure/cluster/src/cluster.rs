@@ -436,3 +436,6 @@ impl NodePair {
 fn is_positive(value: f64) -> bool {
     value > 0.0 && value <= LARGEST
 }
+
+#[cfg(test)]
+mod tests;

@@ -262,3 +262,6 @@ fn thread(record: &ThreadRecord, names: &[String]) -> SeatedThread {
         memory: record.memory.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,6 +38,7 @@ mod looks;
 #[cfg(test)]
 mod tests {
     pub mod made;
+    mod unprivileged;
 }
 pub mod metrics;
 mod options;

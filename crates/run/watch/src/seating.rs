@@ -463,3 +463,6 @@ pub struct Unseen {
     /// The reason.
     pub why: String,
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,7 @@ fn children_regain_masks_after_any_signal() {
     let whole = CpuSet::of_thread(0).unwrap();
     let pid = brood.program.id().to_string();
     let signals = [libc::SIGKILL, libc::SIGINT, libc::SIGKILL, libc::SIGTERM];
-    for (round, signal) in signals.into_iter().cycle().take(20).enumerate() {
+    for (round, signal) in signals.into_iter().cycle().take(12).enumerate() {
         let words = ["run", "--auto", "--period", "60ms", "--observe-for", "200ms", "--pid", &pid];
         let mut command = place.command(words);
         let mut seatmap = Guarded(command.stderr(Stdio::null()).spawn().unwrap());

@@ -1,17 +1,17 @@
 //! The JSON Schema in `docs/formats/` and seatings.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
+use crate::seating::KernelSettings;
+use crate::{ProcessChoice, Seating, WatchOptions};
 use seatmap_data::document::schema::refused;
 use seatmap_os::Tid;
-use seatmap_watch::seating::KernelSettings;
-use seatmap_watch::{ProcessChoice, Seating, WatchOptions};
 use serde_json::Value;
 use std::time::Duration;
 
 const NOTHING: Vec<String> = Vec::new();
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-seating-1.schema.json"))
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-seating-1.schema.json"))
         .unwrap()
 }
 

@@ -1,13 +1,13 @@
 //! The cluster file and its JSON Schema in `docs/formats/`.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use proptest::prelude::*;
-use seatmap_cluster::cluster::{FORMAT, HeldBack};
-use seatmap_cluster::mpi::{CollectiveOperation, CollectiveTime, Mpi, MpiPair};
-use seatmap_cluster::{
+use crate::cluster::{FORMAT, HeldBack};
+use crate::mpi::{CollectiveOperation, CollectiveTime, Mpi, MpiPair};
+use crate::{
     Cluster, ConnectionEnd, LoadedStreams, Missing, Node, NodeConfiguration, NodePair, QuotaStop,
     Stream, StreamPattern, Trip,
 };
+use proptest::prelude::*;
 use seatmap_data::document::schema::{add_later_keys, refused};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const NOTHING: Vec<String> = Vec::new();
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cluster-1.schema.json"))
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-cluster-1.schema.json"))
         .unwrap()
 }
 
@@ -169,7 +169,7 @@ proptest! {
             _ => json!({ "x": 1 }),
         };
         if let Ok(cluster) = Cluster::from_json(&document.to_string()) {
-            let _ = seatmap_cluster::judge::faults(&cluster);
+            let _ = crate::judge::faults(&cluster);
         }
     }
 }

@@ -2,17 +2,19 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_cell::{CellBackend, CellRecord, CellState};
-use seatmap_controller::{
+use crate::{
     CellPhase, ControlAnswer, ControlRequest, Create, ErrorOrigin, Listed, RequestKind, Say,
     request,
 };
+use seatmap_cell::{CellBackend, CellRecord, CellState};
 use seatmap_data::document::schema::refused;
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../docs/papers/formats/seatmap-control-1.schema.json"))
-        .unwrap()
+    serde_json::from_str(include_str!(
+        "../../../../docs/papers/formats/seatmap-control-1.schema.json"
+    ))
+    .unwrap()
 }
 
 fn is_valid(instance: &Value) -> bool {

@@ -1,16 +1,16 @@
 //! Compares the JSON Schema in `docs/formats/` with written cells, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_cell::memory::CellMemory;
-use seatmap_cell::record::FORMAT;
-use seatmap_cell::{CellBackend, CellRecord, CellState};
+use crate::memory::CellMemory;
+use crate::record::FORMAT;
+use crate::{CellBackend, CellRecord, CellState};
 use seatmap_data::document::schema::{never_written, refused};
 use serde_json::{Value, json};
 
 const NOTHING: [&str; 0] = [];
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cell-1.schema.json"))
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-cell-1.schema.json"))
         .unwrap()
 }
 

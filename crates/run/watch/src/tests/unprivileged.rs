@@ -1,8 +1,8 @@
 //! The tests restart themselves as another user, which requires root; otherwise they are skipped.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
+use crate::{ChoiceError, ProcessChoice, Seating, WatchOptions};
 use seatmap_os::{Root, Tid};
-use seatmap_watch::{ChoiceError, ProcessChoice, Seating, WatchOptions};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output};
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn other_users_processes_are_partly_visible() {
     let child = sleeper();
     let mut inner = Command::new(std::env::current_exe().unwrap());
     inner
-        .args(["--exact", "inner_sees_other_users_partly", "--nocapture"])
+        .args(["--exact", "tests::unprivileged::inner_sees_other_users_partly", "--nocapture"])
         .env(WATCHED, child.0.id().to_string());
     match failure(inner.uid(NOBODY).gid(NOBODY).output()) {
         Some(text) if text.starts_with("skipped") => eprintln!("{text}"),
@@ -107,7 +107,7 @@ fn hidepid_mount_is_reported() {
     let child = sleeper();
     // In a private mount namespace, so that other processes are not affected.
     let script = "mount -t proc -o hidepid=2 proc /proc || exit 77; \
-        exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" --exact inner_sees_only_own_process --nocapture";
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" --exact tests::unprivileged::inner_sees_only_own_process --nocapture";
     let mut inner = Command::new("unshare");
     inner
         .args(["--mount", "--propagation", "private", "sh", "-c", script])

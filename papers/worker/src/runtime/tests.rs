@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_worker::{
+use crate::{
     Polling, Runtime, ThreadContext, WorkerError, WorkerOptions, WorkerProgram, WorkerView,
     allowed_cpus,
 };
@@ -201,7 +201,7 @@ fn thread_context_supports_the_same_calls() {
     assert_eq!(nowhere.run(0).unwrap_err().to_string(), "cannot start a worker on CPU 500000");
 }
 
-fn started(runtime: &Runtime, program: impl WorkerProgram) -> seatmap_worker::BorrowedWorker {
+fn started(runtime: &Runtime, program: impl WorkerProgram) -> crate::BorrowedWorker {
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(program));
     context.start(3).unwrap();
@@ -210,7 +210,7 @@ fn started(runtime: &Runtime, program: impl WorkerProgram) -> seatmap_worker::Bo
 
 #[test]
 fn read_without_sender_is_an_error() {
-    let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
+    let cpu = crate::allowed_cpus().unwrap()[0];
     for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
         let runtime =
             Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();
@@ -235,8 +235,7 @@ fn read_without_sender_is_an_error() {
 
 #[test]
 fn failed_seating_ends_waits_for_messages() {
-    let mut context =
-        seatmap_worker::ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
+    let mut context = crate::ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
     context.load(Arc::new(|inside: &mut WorkerView, _: u64| {
         inside.mailbox_write(1);
         0
@@ -250,7 +249,7 @@ fn failed_seating_ends_waits_for_messages() {
 
 #[test]
 fn dropped_context_ends_waiting_program() {
-    let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
+    let cpu = crate::allowed_cpus().unwrap()[0];
     for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
         let options = WorkerOptions { polling, ..WorkerOptions::default() };
         let runtime = Runtime::new(&[cpu], options).unwrap();
@@ -262,7 +261,7 @@ fn dropped_context_ends_waiting_program() {
         };
         drop(started(&runtime, answers));
         assert_eq!(started(&runtime, |_: &mut WorkerView, _: u64| 7).wait().unwrap(), 7);
-        let mut context = seatmap_worker::ThreadContext::new(cpu, options).unwrap();
+        let mut context = crate::ThreadContext::new(cpu, options).unwrap();
         context.load(Arc::new(|inside: &mut WorkerView, _: u64| inside.mailbox_read()));
         context.start(0).unwrap();
     }
@@ -270,7 +269,7 @@ fn dropped_context_ends_waiting_program() {
 
 #[test]
 fn controller_wait_ends_waiting_program() {
-    let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
+    let cpu = crate::allowed_cpus().unwrap()[0];
     let reads_two = |inside: &mut WorkerView, _: u64| inside.mailbox_read() + inside.mailbox_read();
     let writes_two = |inside: &mut WorkerView, _: u64| {
         inside.mailbox_write(1);
@@ -294,8 +293,7 @@ fn controller_wait_ends_waiting_program() {
         context.load(Arc::new(writes_two));
         assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
         assert_eq!(context.mailbox_try_read(), Some(1));
-        let mut context =
-            seatmap_worker::ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
+        let mut context = crate::ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
         context.load(Arc::new(reads_two));
         assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
         context.start(0).unwrap();
@@ -306,7 +304,7 @@ fn controller_wait_ends_waiting_program() {
 
 #[test]
 fn worker_reports_lost_cpu() {
-    let cpus = seatmap_worker::allowed_cpus().unwrap();
+    let cpus = crate::allowed_cpus().unwrap();
     let [cpu, other, ..] = cpus[..] else { return seatmap_needs::skipped!("this needs two CPUs") };
     let runtime = Runtime::new(&[cpu], WorkerOptions::default()).unwrap();
     let moves = move |inside: &mut WorkerView, _: u64| {

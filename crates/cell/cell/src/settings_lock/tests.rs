@@ -1,6 +1,6 @@
 //! Noise meters that enter a cpuset. Requires v1 cpusets and root; otherwise skipped.
 
-use seatmap_cell::settings_lock;
+use crate::settings_lock;
 use seatmap_health::noise::{Error, NoiseOptions, measure};
 use seatmap_os::cpus::Cpus;
 use std::ops::ControlFlow;

@@ -1,21 +1,19 @@
 //! The JSON Schema in `docs/formats/` and a report.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_data::document::schema::refused;
-use seatmap_launch::policies::ThreadMemory;
-use seatmap_launch::report::FORMAT;
-use seatmap_launch::threads::MOST_RECORDS;
-use seatmap_launch::verifier::{
-    MOST_PROCESSES, MemoryReport, PagesOnNode, PagesUnderPolicy, ProcessMemory,
-};
-use seatmap_launch::{
+use crate::policies::ThreadMemory;
+use crate::report::FORMAT;
+use crate::threads::MOST_RECORDS;
+use crate::verifier::{MOST_PROCESSES, MemoryReport, PagesOnNode, PagesUnderPolicy, ProcessMemory};
+use crate::{
     AttachRequest, Behind, Beyond, Hampered, Report, SeatAllocator, SeatList, SeatedThread,
 };
+use seatmap_data::document::schema::refused;
 use seatmap_os::CpuList;
 use serde_json::Value;
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-seating-1.schema.json"))
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-seating-1.schema.json"))
         .unwrap()
 }
 
@@ -124,10 +122,8 @@ fn report_keys_match_schema_exactly() {
 #[test]
 fn report_of_real_process_matches_schema() {
     let seats = SeatList::of_cpus(&CpuList(vec![0]), Beyond::Leave);
-    let rules = vec![
-        seatmap_launch::SeatRule::parse("no thread's name=0", &seats, &|| Err(String::new()))
-            .unwrap(),
-    ];
+    let rules =
+        vec![crate::SeatRule::parse("no thread's name=0", &seats, &|| Err(String::new())).unwrap()];
     let pid = i32::try_from(std::process::id()).unwrap();
     let seats = Some(SeatAllocator::new(seats, rules, 0));
     let request = AttachRequest { pids: vec![pid], force: false, seats, pages: None };
