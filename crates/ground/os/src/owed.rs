@@ -9,7 +9,7 @@
 //! | a launcher while its program runs | itself ([`OwedMasks::note`], [`OwedMasks::look`]) |
 //! | a process with other work | one of its threads ([`crate::kept_masks`]) |
 
-use crate::task::ThreadStat;
+use crate::task::{ThreadIdentity, ThreadStat};
 use crate::{CpuList, CpuSet, Tid, affinity};
 use std::fmt;
 use std::io;
@@ -28,6 +28,18 @@ pub struct ThreadMask {
     pub started_ticks: u64,
     /// Its mask.
     pub cpus: CpuSet,
+}
+
+impl ThreadMask {
+    /// A thread with a mask.
+    pub fn of(thread: ThreadIdentity, cpus: CpuSet) -> Self {
+        ThreadMask { tid: thread.tid, started_ticks: thread.started_ticks, cpus }
+    }
+
+    /// The thread.
+    pub fn identity(&self) -> ThreadIdentity {
+        ThreadIdentity { tid: self.tid, started_ticks: self.started_ticks }
+    }
 }
 
 impl fmt::Display for ThreadMask {
