@@ -40,7 +40,8 @@ pub struct ThreadStat {
 }
 
 impl ThreadStat {
-    /// Reads a thread of this computer, if it exists.
+    /// Reads a thread of this computer, if it exists. Its `pid` is then its own number: [`Family`]
+    /// has that of its process.
     pub fn of(tid: Tid) -> Option<Self> {
         // `/proc/TID/stat` would add up the times of the whole process.
         let stat = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
