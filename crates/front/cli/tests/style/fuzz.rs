@@ -31,8 +31,8 @@ fn items(text: &str) -> Vec<(String, String)> {
 
 fn defines(text: &str, name: &str) -> bool {
     DEFINITIONS.iter().any(|definition| {
-        let mut after = text.split(&format!("{definition} {name}")).skip(1);
-        after.any(|after| !after.starts_with(is_of_name))
+        let begun = format!("{definition} {name}");
+        text.split(&begun).skip(1).any(|after| !after.starts_with(is_of_name))
     })
 }
 
