@@ -67,7 +67,7 @@ impl ThreadStat {
         })
     }
 
-    /// What distinguishes it from later threads with its number.
+    /// Its number and its start.
     pub fn identity(&self) -> ThreadIdentity {
         ThreadIdentity { tid: self.tid, started_ticks: self.started_ticks }
     }

@@ -29,11 +29,15 @@ fn items(text: &str) -> Vec<(String, String)> {
     items
 }
 
+/// Items of macros are known by their public names.
 fn defines(text: &str, name: &str) -> bool {
-    DEFINITIONS.iter().any(|definition| {
-        let begun = format!("{definition} {name}");
-        text.split(&begun).skip(1).any(|after| !after.starts_with(is_of_name))
-    })
+    let mut exports = text.lines().filter(|line| line.starts_with("pub use "));
+    let is_exported = exports.any(|line| line.split(|c| !is_of_name(c)).any(|word| word == name));
+    is_exported
+        || DEFINITIONS.iter().any(|definition| {
+            let begun = format!("{definition} {name}");
+            text.split(&begun).skip(1).any(|after| !after.starts_with(is_of_name))
+        })
 }
 
 #[test]
