@@ -42,6 +42,16 @@ mod tests {
     use clap_complete::engine::ArgValueCompleter;
     use seatmap_console::completion::with_values;
 
+    #[test]
+    fn help_of_study_lists_all_studies() {
+        let mut command = command();
+        let help = command.find_subcommand_mut("study").unwrap().render_help().to_string();
+        let words: Vec<&str> = help.split_whitespace().collect();
+        for name in super::study::names() {
+            assert!(words.contains(&&*format!("{name},")), "{name}: {help}");
+        }
+    }
+
     /// The names used here must exist in the command line.
     #[test]
     fn arguments_with_known_values_complete_them() {

@@ -28,6 +28,12 @@ pub struct StoppedThread {
     pub cpus: String,
 }
 
+impl StoppedThread {
+    fn is(&self, other: &StoppedThread) -> bool {
+        (self.tid, self.started_ticks) == (other.tid, other.started_ticks)
+    }
+}
+
 /// The threads in a control group.
 ///
 /// # Errors
@@ -66,7 +72,7 @@ pub fn stop<E: From<FileError>>(
     for _ in 0..ROUNDS {
         let found = members(root, folder)?;
         // All are stopped, because no thread is new since the last signal.
-        if found.iter().all(|thread| stopped.iter().any(|known| known.tid == thread.tid)) {
+        if found.iter().all(|thread| stopped.iter().any(|known| known.is(thread))) {
             break;
         }
         note(&found)?;

@@ -41,7 +41,7 @@ impl MaskSnapshot {
         let threads = threads.into_iter().filter(|task| !task.is_bound && !task.has_ended());
         let masks = threads.filter_map(|task| {
             let cpus = expected(&task.cpus()?);
-            Some(ThreadMask { tid: task.tid, started_ticks: task.started_ticks, cpus })
+            Some(ThreadMask::of(task.identity(), cpus))
         });
         let mut snapshot = MaskSnapshot { threads: masks.collect(), ..MaskSnapshot::default() };
         snapshot.own = affinity::whole(0).unwrap_or_default();
@@ -93,7 +93,7 @@ fn lost(expected: &CpuSet, now: &CpuSet, open: &CpuSet, away: &CpuSet) -> CpuSet
 
 fn is_same(thread: &ThreadMask) -> bool {
     let task = task::ThreadStat::of(thread.tid);
-    task.is_some_and(|task| task.started_ticks == thread.started_ticks && !task.has_ended())
+    task.is_some_and(|task| task.identity() == thread.identity() && !task.has_ended())
 }
 
 #[cfg(test)]

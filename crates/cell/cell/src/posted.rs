@@ -1,6 +1,7 @@
 //! The creator's view of a guardian of a cell or a plan of services.
 
 use crate::{CellError, Left, Name, RunFolder, fault};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use seatmap_os::guardian::{Guardian, GuardianCommand};
 use std::time::{Duration, Instant};
 
@@ -39,8 +40,13 @@ pub(crate) fn adopt(keeper: &GuardianCommand, name: &Name, has_memory: bool) {
 /// Ends the guardian of this name, and waits for it.
 pub fn relieve(run: &RunFolder, name: &Name) {
     let Some(pid) = run.guardian(name) else { return };
-    // SAFETY: the guardian holds its lock, so that the number is its own.
-    unsafe { libc::kill(pid, libc::SIGTERM) };
+    let handle = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    // Another process may have got the number before the handle was opened, but not since.
+    if run.guardian(name) == Some(pid)
+        && let Some(handle) = handle
+    {
+        let _ = pidfd_send_signal(handle, Signal::TERM);
+    }
     let end = Instant::now() + PATIENCE;
     while run.guardian(name).is_some() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(1));

@@ -8,7 +8,7 @@ use crate::renew::renew;
 use crate::{CellError, CellHost, CellRecord, Left, Name};
 
 use seatmap_os::owed::ThreadMask;
-use seatmap_os::{CpuSet, FileError, Root, Tid, affinity, forgotten, group, task};
+use seatmap_os::{CpuSet, FileError, Root, affinity, forgotten, group, task};
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::sync::{Arc, mpsc};
@@ -31,7 +31,7 @@ struct Inside {
 #[derive(Debug)]
 struct Home {
     group: Option<String>,
-    masks: Vec<(Tid, CpuSet)>,
+    masks: Vec<ThreadMask>,
 }
 
 /// Renews a cell's lease until its channel closes.
@@ -93,11 +93,13 @@ impl Inside {
 impl Home {
     fn now(root: &Root, record: &CellRecord) -> Result<Self, CellError> {
         let threads = task::of_process(root, task::own_pid())?;
-        let mask =
-            |thread: &task::ThreadStat| Some((thread.tid, affinity::to_put_back(thread.tid).ok()?));
+        let masks = threads.iter().filter_map(|thread| {
+            let mask = affinity::to_put_back(thread.tid).ok()?;
+            Some(ThreadMask::of(thread.identity(), mask))
+        });
         Ok(Home {
             group: record.group.as_deref().and_then(|group| group::of_self(root, group)),
-            masks: threads.iter().filter_map(mask).collect(),
+            masks: masks.collect(),
         })
     }
 
@@ -108,17 +110,16 @@ impl Home {
         if let Some(group) = &self.group {
             let _ = join(root, group, &threads);
         }
-        let first = self.masks.first().map(|(_, mask)| mask.clone()).unwrap_or_default();
+        let first = self.masks.first().map(|one| one.cpus.clone()).unwrap_or_default();
         let mut given = Vec::new();
         for thread in &threads {
-            let own = self.masks.iter().find(|(tid, _)| *tid == thread.tid);
-            let before = own.map_or(&first, |(_, mask)| mask);
+            let own = self.masks.iter().find(|one| one.identity() == thread.identity());
+            let before = own.map_or(&first, |one| &one.cpus);
             let now = CpuSet::of_thread(thread.tid).unwrap_or_default();
             if own.is_some() || now.meets(cell) {
                 let _ = before.give(thread.tid);
                 let lost = forgotten::lost(thread.tid, before);
-                let task::ThreadStat { tid, started_ticks, .. } = *thread;
-                given.push((ThreadMask { tid, started_ticks, cpus: before.clone() }, lost));
+                given.push((ThreadMask::of(thread.identity(), before.clone()), lost));
             }
         }
         Left::of_lacking(given)

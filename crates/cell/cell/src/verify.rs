@@ -141,7 +141,7 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
 fn is_still_there(root: &Root, task: &ThreadStat) -> bool {
     let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
     let now = task::in_folder(root, &folder, task.tid).ok().flatten();
-    now.is_some_and(|now| now.started_ticks == task.started_ticks && !now.has_ended())
+    now.is_some_and(|now| now.identity() == task.identity() && !now.has_ended())
 }
 
 /// Guardians may sleep on any CPU, including those of other folders' cells.

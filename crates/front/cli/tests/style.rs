@@ -4,6 +4,8 @@
 
 #[path = "style/dialect.rs"]
 mod dialect;
+#[path = "style/fuzz.rs"]
+mod fuzz;
 #[path = "style/guide.rs"]
 mod guide;
 #[path = "style/language.rs"]
@@ -344,7 +346,10 @@ fn has_word_of_papers(line: &str) -> bool {
 #[test]
 fn product_does_not_mention_the_papers() {
     let its_test = "crates/front/cli/src/misread_tests.rs";
-    let product: Vec<_> = texts(&[".rs", ".toml", ".css", ".js", ".html", ".h", ".c", ".snap"])
+    let endings = [
+        ".rs", ".toml", ".css", ".js", ".html", ".h", ".c", ".snap", ".txt", ".py", ".json", ".md",
+    ];
+    let product: Vec<_> = texts(&endings)
         .into_iter()
         .filter(|(name, _)| name.starts_with("crates/") && !is_style(name))
         .collect();

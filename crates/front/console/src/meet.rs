@@ -1,6 +1,7 @@
 //! The rank and meeting place of this process, from launchers and options.
 
 use crate::error::{CliError, CliResult};
+use crate::output;
 use seatmap_cluster::Rank;
 use seatmap_cluster::meeting::Meeting;
 use seatmap_cluster::secret::Secret;
@@ -23,9 +24,11 @@ pub fn job_rank() -> Option<Rank> {
     Rank::find(variable).ok().filter(|rank| rank.size > 1)
 }
 
-/// The given meeting place, or the default.
+/// The given meeting place, or the default. Tells if rank 0 opens more than that.
 pub fn place(typed: Option<&str>, rank: &Rank) -> Meeting {
-    Meeting::find(typed, rank, variable)
+    let place = Meeting::find(typed, rank, variable);
+    place.caution(rank).iter().for_each(|caution| output::tell(caution));
+    place
 }
 
 /// The secret in a file, or in the environment.

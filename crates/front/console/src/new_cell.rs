@@ -123,6 +123,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sizes_have_no_sign() {
+        assert_eq!(bytes("2g"), Ok(2 << 30));
+        for text in ["+2g", "-2g", "2g+", "+", ""] {
+            assert!(bytes(text).unwrap_err().contains("is not a size"), "{text}");
+        }
+    }
+
+    #[test]
     fn cpus_are_a_list() {
         assert_eq!(listed("3"), Ok(CpuList(vec![3])));
         assert_eq!(listed("1,5"), Ok(CpuList(vec![1, 5])));

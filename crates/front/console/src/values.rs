@@ -3,9 +3,9 @@
 use crate::error::{CliError, CliResult};
 use crate::input;
 use crate::time::time;
-use seatmap_data::document::with_causes;
+use seatmap_data::document::{whole_number, with_causes};
 use seatmap_data::machine::Level;
-use seatmap_launch::sets::{self, ComputerCpus};
+use seatmap_launch::sets::{self, ComputerCpus, ReadComputer};
 use seatmap_machines::catalog::Machine;
 use seatmap_os::{CpuList, CpuSet};
 use std::time::Duration;
@@ -23,13 +23,13 @@ impl MachineCpus {
     /// The CPUs on this machine.
     ///
     /// # Errors
-    /// A word names no CPU of the machine, or its topology cannot be read.
+    /// A word names no CPU of the machine or a repeated one, or the topology cannot be read.
     pub fn on(&self, machine: &Machine) -> CliResult<CpuList> {
         match self {
             MachineCpus::List(list) => Ok(list.clone()),
             MachineCpus::Words(words) => {
                 let computer = input::cpus_of(machine)?;
-                Ok(sets::all_of(words, &computer).map_err(CliError::input)?.list())
+                distinct(words, &|| Ok(computer.clone())).map_err(CliError::input)
             }
         }
     }
@@ -66,7 +66,11 @@ pub fn own_cpus(text: &str) -> Result<CpuList, String> {
     if !text.split(',').any(sets::is_set) {
         return cpus(text);
     }
-    let seats = sets::parse(text, &ComputerCpus::read).map_err(|error| with_causes(&error))?;
+    distinct(text, &ComputerCpus::read)
+}
+
+fn distinct(words: &str, computer: ReadComputer) -> Result<CpuList, String> {
+    let seats = sets::parse(words, computer).map_err(|error| with_causes(&error))?;
     let cpus = CpuList(seats.iter().flat_map(CpuSet::iter).collect());
     cpus.distinct().map_err(|error| error.to_string())
 }
@@ -116,7 +120,7 @@ pub(crate) fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let unit = &text[number.len()..];
     let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
     // A size beyond 64 bits is rejected rather than wrapped.
-    number.parse::<u64>().ok()?.checked_mul(factor)
+    whole_number::<u64>(number)?.checked_mul(factor)
 }
 
 /// 11 days. Durations are doubled and added to the clock, which would overflow for the longest that
@@ -189,6 +193,18 @@ choice! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn repeated_cpus_are_refused() {
+        let machine = input::machine("core-i9-12900k").unwrap();
+        for text in ["0,0", "core:0,core:0", "0,core:0"] {
+            let on_machine = machine_cpus(text)
+                .and_then(|cpus| cpus.on(&machine).map_err(|error| format!("{error:?}")));
+            let error = on_machine.unwrap_err();
+            assert!(error.contains("CPU 0 is in the list twice"), "{text}: {error}");
+        }
+        assert_eq!(own_cpus("0,0").unwrap_err(), "CPU 0 is in the list twice");
+    }
 
     #[test]
     fn duration_is_bounded() {

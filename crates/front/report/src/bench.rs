@@ -259,7 +259,7 @@ pub(crate) fn amount(metric: &str, percent: f64) -> String {
 
 /// `[-1.2 to +0.4 % at 95 %]`.
 pub(crate) fn interval(ends_percent: [f64; 2], confidence: f64) -> String {
-    let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
+    let [low, high] = ends_percent.map(signed_digits);
     format!("[{low} to {high} % at {} %]", tenths_of_percent(confidence))
 }
 
@@ -274,6 +274,11 @@ pub(crate) fn digits(percent: f64) -> String {
 }
 
 /// 0.995 rounds up to 1.0.
+/// The same with its sign.
+pub(crate) fn signed_digits(percent: f64) -> String {
+    signed(percent, decimals(percent))
+}
+
 fn decimals(percent: f64) -> usize {
     if percent.abs() < 0.995 { 2 } else { 1 }
 }
@@ -307,7 +312,7 @@ fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {
         return format!("With {blocks} no change can be detected: at least {fewest} are needed.");
     }
     let ends_percent = itself.ends_percent(&results.comparisons);
-    let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
+    let [low, high] = ends_percent.map(signed_digits);
     let earlier = match itself.sessions {
         1 => "",
         2 => " and the floor of the earlier session",
@@ -370,6 +375,7 @@ mod tests {
     fn percentages_have_two_digits_and_no_negative_zero() {
         assert_eq!([0.994, 0.996, 12.34].map(digits), ["0.99", "1.0", "12.3"]);
         assert_eq!(interval([-0.001, 0.0], 0.95), "[+0.00 to +0.00 % at 95 %]");
+        assert_eq!([-0.001, -12.34].map(signed_digits), ["+0.00", "-12.3"]);
         assert_eq!(interval([-1.26, 0.126], 0.95), "[-1.3 to +0.13 % at 95 %]");
         assert_eq!(reading_of("jobs", 0.0), "0");
     }

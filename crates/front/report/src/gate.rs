@@ -1,6 +1,8 @@
 //! Compares base and head of several benchmarks: what their runs show, in words.
 
-use crate::bench::{cpus, digits, interval, notes, reading_of, short_names, tenths_of_percent};
+use crate::bench::{
+    cpus, digits, interval, notes, reading_of, short_names, signed_digits, tenths_of_percent,
+};
 use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
 use crate::svg::Interval;
 use crate::words::{capital, counted};
@@ -82,9 +84,7 @@ fn table(report: &GateReport) -> Table {
     Table::new("benchmark | base:> | head:> | difference:> | interval:> | verdict").rows(
         report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
             let difference = result.comparison.as_ref().map_or_else(String::new, |found| {
-                let difference = percent(found.ratio);
-                let sign = if difference < 0.0 { "-" } else { "+" };
-                format!("{sign}{} %", digits(difference.abs()))
+                format!("{} %", signed_digits(percent(found.ratio)))
             });
             cells![
                 name,

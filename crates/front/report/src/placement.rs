@@ -5,7 +5,7 @@ use crate::floor::{self, FloorPlan, SeatingComparison, tasks_by_seat};
 use crate::page::{Page, PageSection, Table, TableCell, cells, section};
 use crate::reduced::runs;
 use crate::svg::traffic::Labelled;
-use crate::words::{beyond, counted, duration, joined, three_digits, visible};
+use crate::words::{beyond, counted, duration, joined, signed, three_digits, visible};
 use crate::{Grid, GridOrder, sentence, svg};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
@@ -322,10 +322,8 @@ fn seat_of_task(plan: &Plan, task: usize) -> String {
     }
 }
 
-/// A rounded zero has no sign.
 fn percent(share: f64) -> String {
-    let rounded = (10.0 * share).round() / 10.0 + 0.0;
-    format!("{rounded:+.1} %")
+    format!("{} %", signed(share, 1))
 }
 
 /// A cost in full; from a million on, three digits and a multiplier.

@@ -2,6 +2,7 @@
 //! new mask ([`affinity::forgets_offline`]).
 
 use crate::owed::ThreadMask;
+use crate::task::ThreadIdentity;
 use crate::{CpuSet, Tid, affinity};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,8 +14,8 @@ pub struct ForgottenCpus {
     pub mask: CpuSet,
     /// Missing CPUs.
     pub lost: CpuSet,
-    /// Threads, with their start in clock ticks after the boot.
-    pub threads: Vec<(Tid, u64)>,
+    /// The threads.
+    pub threads: Vec<ThreadIdentity>,
     /// Seatmap process that [waits](crate::owed) for these CPUs.
     pub waiter: Option<Tid>,
 }
@@ -23,10 +24,10 @@ impl ForgottenCpus {
     /// Groups threads with equal masks and missing CPUs. Each thread comes with its former mask and
     /// its missing CPUs.
     pub fn gather(threads: impl IntoIterator<Item = (ThreadMask, CpuSet)>) -> Vec<Self> {
-        let mut alike: BTreeMap<(CpuSet, CpuSet), Vec<(Tid, u64)>> = BTreeMap::new();
+        let mut alike: BTreeMap<(CpuSet, CpuSet), Vec<ThreadIdentity>> = BTreeMap::new();
         for (thread, lost) in threads.into_iter().filter(|(_, lost)| !lost.is_empty()) {
-            let threads = alike.entry((thread.cpus, lost)).or_default();
-            threads.push((thread.tid, thread.started_ticks));
+            let identity = thread.identity();
+            alike.entry((thread.cpus, lost)).or_default().push(identity);
         }
         alike
             .into_iter()
@@ -36,27 +37,23 @@ impl ForgottenCpus {
 
     /// The threads, with the mask to restore.
     pub fn owed(&self) -> impl Iterator<Item = ThreadMask> {
-        self.threads.iter().map(|(tid, started_ticks)| ThreadMask {
-            tid: *tid,
-            started_ticks: *started_ticks,
-            cpus: self.mask.clone(),
-        })
+        self.threads.iter().map(|thread| ThreadMask::of(*thread, self.mask.clone()))
     }
 
     /// Names the masks of these threads.
     pub fn subject(&self) -> String {
         match self.threads.as_slice() {
             // Plural: one has its own words below.
-            [(first, _), _, ..] => {
-                format!("the mask of {} threads, {first} and others,", self.threads.len())
+            [first, _, ..] => {
+                format!("the mask of {} threads, {} and others,", self.threads.len(), first.tid)
             }
-            one => format!("the mask of thread {}", one.first().map_or(0, |(tid, _)| *tid)),
+            one => format!("the mask of thread {}", one.first().map_or(0, |one| one.tid)),
         }
     }
 
     /// Explains why CPUs are missing, and how the mask will be restored.
     pub fn reason(&self) -> String {
-        let tids: Vec<Tid> = self.threads.iter().map(|(tid, _)| *tid).collect();
+        let tids: Vec<Tid> = self.threads.iter().map(|one| one.tid).collect();
         let command = affinity::commands(&self.mask, &tids);
         let lost = self.lost.named();
         let remedy = match self.waiter {

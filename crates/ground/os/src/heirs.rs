@@ -28,7 +28,7 @@
 use crate::owed::ThreadMask;
 use crate::proc_folder::has_gone;
 use crate::root::{FileError, Root};
-use crate::task::{self, ThreadStat};
+use crate::task::{self, ThreadIdentity, ThreadStat};
 use crate::{CpuSet, Tid, affinity, boot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -132,7 +132,7 @@ pub struct SeatLedger {
     /// Ancestors of the program.
     above: BTreeMap<Tid, Kin>,
     control_groups: BTreeSet<String>,
-    threads: BTreeMap<(Tid, u64), Lent>,
+    threads: BTreeMap<ThreadIdentity, Lent>,
     /// Seats, each with the process and the mask of its thread.
     terms: BTreeSet<(CpuSet, Tid, CpuSet)>,
     found: BTreeMap<Tid, Kin>,
@@ -215,7 +215,7 @@ impl SeatLedger {
             Line::Above(..) => {}
             Line::Loan(Loan { pid, thread, seat }) => {
                 let lent = Lent { own: thread.cpus.clone(), is_on_seat: true };
-                self.threads.insert((thread.tid, thread.started_ticks), lent);
+                self.threads.insert(thread.identity(), lent);
                 if seat != thread.cpus {
                     self.terms.insert((seat, pid, thread.cpus));
                 }
@@ -225,11 +225,7 @@ impl SeatLedger {
 
     /// The noted threads, each with its mask without the seat.
     pub fn threads(&self) -> impl Iterator<Item = ThreadMask> {
-        self.threads.iter().map(|((tid, started_ticks), lent)| ThreadMask {
-            tid: *tid,
-            started_ticks: *started_ticks,
-            cpus: lent.own.clone(),
-        })
+        self.threads.iter().map(|(thread, lent)| ThreadMask::of(*thread, lent.own.clone()))
     }
 
     /// A thread that has a seat's mask but no seat.
@@ -239,7 +235,7 @@ impl SeatLedger {
             self.terms.iter().filter(|(seat, ..)| affinity::is_as_given(seat, &mask)).peekable();
         let (seat, _, of_another) = *terms.peek()?;
         let task = ThreadStat::of(tid).filter(|task| !task.has_ended())?;
-        let own = match self.threads.get(&(tid, task.started_ticks)) {
+        let own = match self.threads.get(&task.identity()) {
             Some(lent) if lent.is_on_seat => return None,
             Some(lent) => lent.own.clone(),
             None if self.is_older(&task) => return None,
@@ -248,7 +244,7 @@ impl SeatLedger {
         if own == mask {
             return None;
         }
-        let thread = ThreadMask { tid, started_ticks: task.started_ticks, cpus: own };
+        let thread = ThreadMask::of(task.identity(), own);
         let seat = seat.clone();
         Some(StillSeated { thread, name: task.name, seat, is_unclear: false })
     }
@@ -280,7 +276,7 @@ impl SeatLedger {
         quiet_looks: usize,
         mut give: impl FnMut(&StillSeated) -> io::Result<()>,
     ) -> Result<Vec<StillSeated>, FileError> {
-        let mut refused: BTreeSet<(Tid, u64)> = BTreeSet::new();
+        let mut refused: BTreeSet<ThreadIdentity> = BTreeSet::new();
         let mut left = Vec::new();
         let mut quiet = 0;
         for round in 0..MOST_LOOKS {
@@ -294,17 +290,15 @@ impl SeatLedger {
             };
             left = self.look_at(&all);
             let known = left.iter().filter(|one| !one.is_unclear);
-            let heirs: Vec<StillSeated> = known
-                .filter(|one| !refused.contains(&(one.thread.tid, one.thread.started_ticks)))
-                .cloned()
-                .collect();
+            let heirs: Vec<StillSeated> =
+                known.filter(|one| !refused.contains(&one.thread.identity())).cloned().collect();
             quiet = if heirs.is_empty() && round > 0 { quiet + 1 } else { 0 };
             if quiet >= quiet_looks {
                 break;
             }
             for heir in &heirs {
                 if give(heir).is_err_and(|error| !has_gone(&error)) {
-                    refused.insert((heir.thread.tid, heir.thread.started_ticks));
+                    refused.insert(heir.thread.identity());
                 }
             }
             // Heirs create heirs, so no pause after finding some.

@@ -9,7 +9,7 @@
 //! | a launcher while its program runs | itself ([`OwedMasks::note`], [`OwedMasks::look`]) |
 //! | a process with other work | one of its threads ([`crate::kept_masks`]) |
 
-use crate::task::ThreadStat;
+use crate::task::{ThreadIdentity, ThreadStat};
 use crate::{CpuList, CpuSet, Tid, affinity};
 use std::fmt;
 use std::io;
@@ -28,6 +28,18 @@ pub struct ThreadMask {
     pub started_ticks: u64,
     /// Its mask.
     pub cpus: CpuSet,
+}
+
+impl ThreadMask {
+    /// A thread with a mask.
+    pub fn of(thread: ThreadIdentity, cpus: CpuSet) -> Self {
+        ThreadMask { tid: thread.tid, started_ticks: thread.started_ticks, cpus }
+    }
+
+    /// The thread.
+    pub fn identity(&self) -> ThreadIdentity {
+        ThreadIdentity { tid: self.tid, started_ticks: self.started_ticks }
+    }
 }
 
 impl fmt::Display for ThreadMask {
@@ -62,11 +74,11 @@ pub trait MaskKernel {
     /// Offline CPUs, if the kernel removes them from masks.
     fn forgotten_cpus(&self) -> CpuSet;
 
-    /// Start of a thread in clock ticks after the boot.
-    fn started_ticks(&self, tid: Tid) -> Option<u64>;
+    /// The thread that has this number.
+    fn identity(&self, tid: Tid) -> Option<ThreadIdentity>;
 
-    /// Whole mask of a thread; `None` if it has exited and its number is reused.
-    fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet>;
+    /// Whole mask of a thread; `None` if it has exited.
+    fn mask(&self, thread: ThreadIdentity) -> Option<CpuSet>;
 
     /// Sets a thread's mask.
     ///
@@ -84,13 +96,13 @@ impl MaskKernel for RunningKernel {
         if affinity::forgets_offline() { affinity::offline() } else { CpuSet::default() }
     }
 
-    fn started_ticks(&self, tid: Tid) -> Option<u64> {
-        ThreadStat::of(tid).map(|task| task.started_ticks)
+    fn identity(&self, tid: Tid) -> Option<ThreadIdentity> {
+        ThreadIdentity::of(tid)
     }
 
-    fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet> {
-        let task = ThreadStat::of(tid).filter(|task| task.started_ticks == started_ticks)?;
-        affinity::whole(tid).ok().filter(|_| !task.has_ended())
+    fn mask(&self, thread: ThreadIdentity) -> Option<CpuSet> {
+        let task = ThreadStat::of(thread.tid).filter(|task| task.identity() == thread)?;
+        affinity::whole(thread.tid).ok().filter(|_| !task.has_ended())
     }
 
     fn give(&mut self, tid: Tid, cpus: &CpuSet) -> io::Result<()> {
@@ -108,21 +120,21 @@ impl Owed {
     /// `None` if no missing CPU can return.
     fn give(kernel: &mut impl MaskKernel, thread: ThreadMask) -> Option<Self> {
         // The number may be reused.
-        kernel.mask(thread.tid, thread.started_ticks)?;
+        kernel.mask(thread.identity())?;
         // The thread is ending, or belongs to another user.
         kernel.give(thread.tid, &thread.cpus).ok()?;
         Owed::of(kernel, thread)
     }
 
     fn of(kernel: &impl MaskKernel, thread: ThreadMask) -> Option<Self> {
-        let has = kernel.mask(thread.tid, thread.started_ticks)?;
+        let has = kernel.mask(thread.identity())?;
         let is_owed = thread.cpus.without(&has).meets(&kernel.forgotten_cpus());
         is_owed.then_some(Owed { thread, has })
     }
 
     /// A mask changed by another program stays.
     fn look(self, kernel: &mut impl MaskKernel, forgotten: &CpuSet) -> Option<Self> {
-        let now = kernel.mask(self.thread.tid, self.thread.started_ticks)?;
+        let now = kernel.mask(self.thread.identity())?;
         if now != self.has {
             return None;
         }
@@ -158,12 +170,7 @@ impl OwedMasks {
         self.owed.retain(|owed| owed.thread.tid != tid);
         // First: the only cost on kernels that keep offline CPUs.
         if cpus.meets(&kernel.forgotten_cpus()) {
-            let started_ticks = kernel.started_ticks(tid);
-            let thread = started_ticks.map(|started_ticks| ThreadMask {
-                tid,
-                started_ticks,
-                cpus: cpus.clone(),
-            });
+            let thread = kernel.identity(tid).map(|thread| ThreadMask::of(thread, cpus.clone()));
             self.owed.extend(thread.and_then(|thread| Owed::of(kernel, thread)));
         }
     }
@@ -171,7 +178,7 @@ impl OwedMasks {
     /// The whole mask of a thread that still lacks some of it.
     pub fn of(&self, kernel: &impl MaskKernel, tid: Tid) -> Option<CpuSet> {
         let owed = self.owed.iter().find(|owed| owed.thread.tid == tid)?;
-        let now = kernel.mask(tid, owed.thread.started_ticks)?;
+        let now = kernel.mask(owed.thread.identity())?;
         (now == owed.has).then(|| owed.thread.cpus.clone())
     }
 
@@ -218,13 +225,14 @@ mod tests {
             self.offline.clone()
         }
 
-        fn started_ticks(&self, tid: Tid) -> Option<u64> {
-            self.threads.get(&tid).map(|(started, _)| *started)
+        fn identity(&self, tid: Tid) -> Option<ThreadIdentity> {
+            let (started_ticks, _) = self.threads.get(&tid)?;
+            Some(ThreadIdentity { tid, started_ticks: *started_ticks })
         }
 
-        fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet> {
-            let (started, mask) = self.threads.get(&tid)?;
-            (*started == started_ticks).then(|| mask.clone())
+        fn mask(&self, thread: ThreadIdentity) -> Option<CpuSet> {
+            let (_, mask) = self.threads.get(&thread.tid)?;
+            (self.identity(thread.tid) == Some(thread)).then(|| mask.clone())
         }
 
         /// Like `__sched_setaffinity` of 6.1: only online CPUs.

@@ -40,7 +40,8 @@ pub struct ThreadStat {
 }
 
 impl ThreadStat {
-    /// Reads a thread of this computer, if it exists.
+    /// Reads a thread of this computer, if it exists. Its `pid` is then its own number: [`Family`]
+    /// has that of its process.
     pub fn of(tid: Tid) -> Option<Self> {
         // `/proc/TID/stat` would add up the times of the whole process.
         let stat = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
@@ -66,6 +67,11 @@ impl ThreadStat {
         })
     }
 
+    /// Its number and its start.
+    pub fn identity(&self) -> ThreadIdentity {
+        ThreadIdentity { tid: self.tid, started_ticks: self.started_ticks }
+    }
+
     /// Its folder in `/proc`.
     pub fn folder(&self) -> String {
         format!("/proc/{}", self.tid)
@@ -85,6 +91,37 @@ impl ThreadStat {
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
     }
+}
+
+/// A thread or process. Linux gives the number of an ended one to a new one, within seconds beside
+/// programs that start many processes; the start distinguishes the two. Counts and masks of two
+/// looks belong together only under the same identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadIdentity {
+    /// Its number.
+    pub tid: Tid,
+    /// Start in clock ticks after the boot.
+    pub started_ticks: u64,
+}
+
+impl ThreadIdentity {
+    /// The thread or process that has this number now.
+    pub fn of(tid: Tid) -> Option<Self> {
+        ThreadStat::of(tid).map(|task| task.identity())
+    }
+
+    /// Whether it still has its number, even if it has ended and is not reaped.
+    pub fn exists(self) -> bool {
+        ThreadIdentity::of(self.tid) == Some(self)
+    }
+}
+
+/// A value of each of these threads or processes, unless it has exited.
+pub fn by_identity<T, C: FromIterator<(ThreadIdentity, T)>>(
+    tids: impl IntoIterator<Item = Tid>,
+    read: impl Fn(Tid) -> Option<T>,
+) -> C {
+    tids.into_iter().filter_map(|tid| Some((ThreadIdentity::of(tid)?, read(tid)?))).collect()
 }
 
 /// Every process visible to this user; [`hidden`](crate::visibility::hidden) says whether others
@@ -359,8 +396,8 @@ pub fn with_descendants(
 }
 
 /// The CPU time of a thread in user mode, in clock ticks, which the kernel samples.
-pub fn user_ticks(pid: Tid, tid: Tid) -> Option<u64> {
-    let line = fs::read(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
+pub fn user_ticks(tid: Tid) -> Option<u64> {
+    let line = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
     Stat::parse(&line).map(|stat| stat.user_ticks)
 }
 
@@ -452,6 +489,10 @@ mod tests {
         assert_eq!(program_file(pid), std::env::current_exe().ok());
         assert!(threads(pid).unwrap().contains(&pid));
         assert_eq!((ThreadStat::of(Tid::MAX), threads(Tid::MAX).unwrap().len()), (None, 0));
+        let own = ThreadIdentity::of(pid).unwrap();
+        assert!(own.exists() && !ThreadIdentity { started_ticks: 0, ..own }.exists());
+        let found: Vec<(ThreadIdentity, u64)> = by_identity([pid, Tid::MAX], |_| Some(7));
+        assert_eq!(found, [(own, 7)]);
     }
 
     #[test]

@@ -140,6 +140,13 @@ impl Meeting {
         }
     }
 
+    /// A sentence if rank 0 cannot open only the named address.
+    pub fn caution(&self, rank: &Rank) -> Option<String> {
+        let Meeting::Address(text) = self else { return None };
+        let (host, addresses) = resolved(text).ok().filter(|_| rank.rank == 0)?;
+        caution_of(host, &addresses)
+    }
+
     pub(crate) fn open(
         &self,
         rank: &Rank,
@@ -289,14 +296,18 @@ fn listen_everywhere(port: u16) -> io::Result<TcpListener> {
     TcpListener::bind(every).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
 }
 
-fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
+/// The host's name, and its addresses with the port.
+fn resolved(text: &str) -> io::Result<(&str, Vec<SocketAddr>)> {
     let mut addresses: Vec<SocketAddr> = text.to_socket_addrs()?.collect();
     addresses.sort();
     addresses.dedup();
-    let (host, port) = text.rsplit_once(':').unwrap_or((text, ""));
-    if is_known_differently_elsewhere(host, &addresses) {
-        let port = port.parse().map_err(io::Error::other)?;
-        return listen_everywhere(port).map(|listener| vec![listener]);
+    Ok((text.rsplit_once(':').map_or(text, |(host, _)| host), addresses))
+}
+
+fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
+    let (host, addresses) = resolved(text)?;
+    if let Some(first) = addresses.first().filter(|_| is_loopback_here(host, &addresses)) {
+        return listen_everywhere(first.port()).map(|listener| vec![listener]);
     }
     // The kernel may lack the family of some addresses.
     let (open, failed): (Vec<_>, Vec<_>) =
@@ -308,10 +319,18 @@ fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
 }
 
 /// Debian's `/etc/hosts` maps the computer's own name to 127.0.1.1.
-fn is_known_differently_elsewhere(host: &str, addresses: &[SocketAddr]) -> bool {
+fn is_loopback_here(host: &str, addresses: &[SocketAddr]) -> bool {
     let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
     let is_localhost = host == "localhost" || host.ends_with(".localhost");
     !is_address && !is_localhost && addresses.iter().all(|address| address.ip().is_loopback())
+}
+
+fn caution_of(host: &str, addresses: &[SocketAddr]) -> Option<String> {
+    let own = addresses.first().filter(|_| is_loopback_here(host, addresses))?.ip();
+    Some(format!(
+        "'{host}' means {own} on its own node, so rank 0 listens on all addresses of the node \
+         until the ranks have joined; --meet with a number, as 10.0.0.17:7000, opens only that one"
+    ))
 }
 
 /// Atomically, readable only by its owner; a link is replaced.
@@ -364,9 +383,14 @@ mod tests {
             .open(&rank(None), Some(Secret::new().unwrap()));
         assert!(other.unwrap_err().to_string().contains("an address of its own node"));
         let debian = ["127.0.1.1:7".parse().unwrap()];
-        assert!(is_known_differently_elsewhere("node17", &debian));
-        assert!(!is_known_differently_elsewhere("127.0.1.1", &debian));
-        assert!(!is_known_differently_elsewhere("node17", &["10.0.0.17:7".parse().unwrap()]));
+        assert!(is_loopback_here("node17", &debian));
+        assert!(!is_loopback_here("127.0.1.1", &debian));
+        assert!(!is_loopback_here("node17", &["10.0.0.17:7".parse().unwrap()]));
+        let caution = caution_of("node17", &debian);
+        assert!(
+            caution.unwrap().starts_with("'node17' means 127.0.1.1 on its own node, so rank 0")
+        );
+        assert_eq!(caution_of("127.0.1.1", &debian), None);
     }
 
     #[test]

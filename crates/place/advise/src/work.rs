@@ -14,7 +14,9 @@ use seatmap_data::document::Failure;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
 use seatmap_os::Tid;
 use seatmap_trial::live::WorkMetric;
-use seatmap_trial::live::meter::{LEAST_BYTES_PER_S, MetricReader, passed_bytes};
+use seatmap_trial::live::meter::{
+    Counts, LEAST_BYTES_PER_S, MetricReader, growth_with_new, passed_bytes,
+};
 use std::time::Duration;
 
 /// Shows whether the program passes bytes.
@@ -46,12 +48,20 @@ pub struct WorkMeter {
     first: Total,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Total {
     bytes: f64,
-    passed_bytes: f64,
+    /// Of each process.
+    passed_bytes: Counts,
     cpu_s: f64,
     at_s: f64,
+}
+
+impl Total {
+    /// An exited process's bytes do not count.
+    fn passed_since(&self, earlier: &Total) -> f64 {
+        growth_with_new(&self.passed_bytes, &earlier.passed_bytes) as f64
+    }
 }
 
 /// The work of a period.
@@ -128,7 +138,7 @@ impl WorkMeter {
     /// [`Failure`]: the kernel refused.
     pub fn stop_observing(&mut self) -> Result<(), Failure> {
         let now = self.total();
-        let passed_bytes = now.passed_bytes - self.first.passed_bytes;
+        let passed_bytes = now.passed_since(&self.first);
         let is_counted = passed_bytes >= PASSED_SHARE * (now.bytes - self.first.bytes);
         if self.measure == Measure::Bytes && is_counted {
             self.measure = Measure::PassedBytes;
@@ -159,7 +169,7 @@ impl WorkMeter {
             Some(count / reader.seconds())
         });
         let bytes = now.bytes - self.begun.bytes;
-        let passed_bytes = now.passed_bytes - self.begun.passed_bytes;
+        let passed_bytes = now.passed_since(&self.begun);
         let (rate, least) = match self.measure {
             Measure::Metric => (counted, f64::MIN_POSITIVE),
             Measure::Switches => (counted, LEAST_SWITCHES_PER_S),
@@ -173,10 +183,9 @@ impl WorkMeter {
     fn total(&mut self) -> Total {
         let seen = self.session.seen();
         let edges = seen.windows.iter().flat_map(|window| &window.edges);
-        let passed_bytes: u64 = passed_bytes(&self.session.threads()).values().sum();
         Total {
             bytes: edges.map(|edge| edge.bytes).sum(),
-            passed_bytes: passed_bytes as f64,
+            passed_bytes: passed_bytes(&self.session.threads()),
             cpu_s: seen.tasks.iter().map(|task| task.cpu_s).sum(),
             at_s: self.session.elapsed().as_secs_f64(),
         }

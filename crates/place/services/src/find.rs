@@ -10,7 +10,7 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::FileError;
-use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::task::{self, ThreadIdentity};
 use seatmap_os::{Root, Tid, usage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -57,10 +57,10 @@ pub fn find(
     let after = times(root)?;
     let mut groups: BTreeMap<Option<ServiceTarget>, FoundService> = BTreeMap::new();
     let finder = Finder { layout: CpusetMounts::read(root), hierarchies: Hierarchies::read(root) };
-    for (pid, cpu_ns) in &after {
-        let Some(service) = finder.service(root, *pid) else { continue };
-        let used_ns = cpu_ns.saturating_sub(*before.get(pid).unwrap_or(&0));
-        let began_ticks = ThreadStat::of(*pid).map_or(u64::MAX, |task| task.started_ticks);
+    for (process, cpu_ns) in &after {
+        let Some(service) = finder.service(root, process.tid) else { continue };
+        let used_ns = cpu_ns.saturating_sub(*before.get(process).unwrap_or(&0));
+        let began_ticks = process.started_ticks;
         let none = FoundService { processes: 0, used_cpus: 0.0, began_ticks, service };
         let found = groups.entry(none.service.target()).or_insert(none);
         found.processes += 1;
@@ -70,13 +70,11 @@ pub fn find(
     Ok(apart(root, known, chosen(groups)))
 }
 
-fn times(root: &Root) -> Result<BTreeMap<Tid, u64>, FileError> {
+fn times(root: &Root) -> Result<BTreeMap<ThreadIdentity, u64>, FileError> {
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let pids = task::processes(root)?.filter(|pid| *pid != own);
-    Ok(pids
-        .filter(|pid| !task::is_of_kernel(*pid))
-        .filter_map(|pid| Some((pid, usage::process_cpu_ns(pid)?)))
-        .collect())
+    let pids = pids.filter(|pid| !task::is_of_kernel(*pid));
+    Ok(task::by_identity(pids, usage::process_cpu_ns))
 }
 
 struct Finder {

@@ -13,7 +13,8 @@ use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::Interrupts;
 use seatmap_os::pages::Pages;
 use seatmap_os::sched::ThreadTimes;
-use seatmap_os::{CpuSet, Root, Tid, devices, layout, task};
+use seatmap_os::task::{self, ThreadIdentity};
+use seatmap_os::{CpuSet, Root, Tid, devices, layout};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -107,8 +108,8 @@ struct ServiceMeter {
     service: Service,
     near_node: Option<u32>,
     pids: BTreeSet<Tid>,
-    first_pids: BTreeSet<Tid>,
-    times: BTreeMap<Tid, ThreadTimes>,
+    first: BTreeSet<ThreadIdentity>,
+    times: BTreeMap<ThreadIdentity, ThreadTimes>,
     used_cpus: Vec<f64>,
     waited_cpus: Vec<f64>,
     restarted: bool,
@@ -225,7 +226,7 @@ impl ServiceMeter {
         Ok(ServiceMeter {
             service,
             near_node,
-            first_pids: pids.clone(),
+            first: pids.iter().filter_map(|pid| ThreadIdentity::of(*pid)).collect(),
             pids,
             times: BTreeMap::new(),
             used_cpus: Vec::new(),
@@ -234,8 +235,8 @@ impl ServiceMeter {
         })
     }
 
-    fn now(&self) -> BTreeMap<Tid, ThreadTimes> {
-        self.tids().filter_map(|tid| Some((tid, task::times(tid)?))).collect()
+    fn now(&self) -> BTreeMap<ThreadIdentity, ThreadTimes> {
+        task::by_identity(self.tids(), task::times)
     }
 
     fn tids(&self) -> impl Iterator<Item = Tid> {
@@ -247,8 +248,8 @@ impl ServiceMeter {
         let now = self.now();
         let mut used_s = 0.0;
         let mut waited_s = 0.0;
-        for (tid, times) in &now {
-            let before = self.times.get(tid);
+        for (thread, times) in &now {
+            let before = self.times.get(thread);
             let run_ns = times.run_ns.saturating_sub(before.map_or(0, |before| before.run_ns));
             let wait_before_ns = before.and_then(|before| before.wait_ns).unwrap_or(0);
             let wait_ns = times.wait_ns.unwrap_or(0).saturating_sub(wait_before_ns);
@@ -264,7 +265,7 @@ impl ServiceMeter {
 
     fn look_for_members(&mut self, root: &Root) {
         let pids = living::processes(root, &self.service).unwrap_or_default();
-        self.restarted |= pids.is_disjoint(&self.first_pids);
+        self.restarted |= !self.first.iter().any(|one| pids.contains(&one.tid) && one.exists());
         self.pids = pids;
     }
 
@@ -322,8 +323,10 @@ fn talk_of(seen: &Observation, meters: &[ServiceMeter]) -> Vec<ServiceTalk> {
         .collect()
 }
 
+/// The present owner first: a process may have the number of another service's ended one.
 fn owner_of(meters: &[ServiceMeter], pid: Tid) -> Option<usize> {
-    meters.iter().position(|meter| meter.pids.contains(&pid) || meter.first_pids.contains(&pid))
+    let is_now = meters.iter().position(|meter| meter.pids.contains(&pid));
+    is_now.or_else(|| meters.iter().position(|meter| meter.first.iter().any(|one| one.tid == pid)))
 }
 
 fn device_interrupts(root: &Root, before: &Interrupts, seconds: f64) -> Vec<CpuInterrupts> {
@@ -428,6 +431,30 @@ mod tests {
             child.take().into_iter().for_each(end);
         });
         assert!(record.unwrap().services[0].restarted);
+    }
+
+    #[test]
+    fn process_with_reused_number_is_another() {
+        let child = spinner();
+        let root = Root::new("/");
+        let pid = Tid::try_from(child.id()).unwrap();
+        let service = request(&[child.id()]).file.services.remove(0);
+        let begin = || ServiceMeter::begin(service.clone(), BTreeSet::from([pid]), &root).unwrap();
+        let [mut meter, mut other] = [begin(), begin()];
+        let now = *meter.first.first().unwrap();
+        let ended = ThreadIdentity { started_ticks: now.started_ticks - 1, ..now };
+        meter.look_for_members(&root);
+        assert!(!meter.restarted);
+        meter.first = BTreeSet::from([ended]);
+        let times = ThreadTimes { run_ns: u64::MAX, wait_ns: None };
+        meter.times = BTreeMap::from([(ended, times)]);
+        meter.look_for_members(&root);
+        let used_cpus = std::iter::repeat_with(|| meter.sample(1e9)).find(|cpus| *cpus > 0.0);
+        end(child);
+        assert!(meter.restarted && used_cpus.is_some());
+        other.first.clear();
+        meter.pids.clear();
+        assert_eq!(owner_of(&[meter, other], pid), Some(1), "the first one's process has ended");
     }
 
     #[test]

@@ -87,7 +87,11 @@ impl Pinner {
 
     pub fn arrive(&mut self, tid: Tid, birth: Birth) {
         if self.threads.knows(tid) {
-            return;
+            if ThreadStat::of(tid).is_some_and(|task| !self.replaced(tid, &task)) {
+                return;
+            }
+            // An untraced thread with this number has ended since the last look.
+            self.gone(tid);
         }
         let is_outside = self.is_outside(birth);
         self.policies.arrive(tid, birth.creator);
@@ -201,6 +205,18 @@ impl Pinner {
         self.threads.remove(tid);
         self.policies.remove(tid);
         self.runtimes.remove(tid);
+    }
+
+    /// Removes a process's threads whose numbers later threads have. Returns whether any is left.
+    pub fn still_has(&mut self, pid: Tid) -> bool {
+        let tids = self.threads.of_process(pid);
+        let replaced = tids
+            .iter()
+            .copied()
+            .filter(|tid| ThreadStat::of(*tid).is_some_and(|task| self.replaced(*tid, &task)));
+        let replaced: Vec<Tid> = replaced.collect();
+        replaced.iter().for_each(|tid| self.gone(*tid));
+        replaced.len() < tids.len()
     }
 
     /// Restores the masks of seated and waiting threads. Returns their number.
@@ -431,8 +447,7 @@ impl Pinner {
     }
 
     fn replaced(&mut self, tid: Tid, task: &ThreadStat) -> bool {
-        let Some(living) = self.threads.living(tid) else { return true };
-        *living.started_ticks.get_or_insert(task.started_ticks) != task.started_ticks
+        self.threads.living(tid).is_none_or(|living| living.is_replaced(task))
     }
 
     fn note_name(&mut self, tid: Tid, task: &ThreadStat) -> bool {

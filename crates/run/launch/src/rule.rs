@@ -2,7 +2,7 @@
 
 use crate::seats::{Seat, SeatList};
 use crate::sets::{self, ReadComputer, SetError};
-use seatmap_data::document::visible;
+use seatmap_data::document::{visible, whole_number};
 use seatmap_os::{CpuList, Tid};
 use std::fmt;
 
@@ -112,8 +112,8 @@ fn shared(member: &str, computer: ReadComputer) -> Result<Vec<Seat>, SetError> {
 impl Who {
     fn parse(text: &str) -> Option<Self> {
         match text.split_once(':') {
-            Some(("tid", number)) => number.parse().ok().map(Who::Tid),
-            Some(("pid", number)) => number.parse().ok().map(Who::Pid),
+            Some(("tid", number)) => whole_number(number).map(Who::Tid),
+            Some(("pid", number)) => whole_number(number).map(Who::Pid),
             _ => Some(Who::Named(kept(text))),
         }
     }

@@ -3,7 +3,8 @@
 use crate::record::ThreadRecord;
 use crate::seats::Seat;
 use seatmap_data::invariant;
-use seatmap_os::Tid;
+use seatmap_os::task::ThreadStat;
+use seatmap_os::{Tid, boot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
@@ -24,8 +25,9 @@ pub(crate) struct Living {
     pub is_entered: bool,
     pub record: Option<usize>,
     pub pid: Tid,
-    /// Its start, which shows if its TID is reused.
+    /// Its start, once known, or else when it was found: it started before.
     pub started_ticks: Option<u64>,
+    pub found_ticks: u64,
     pub seat: Option<Seat>,
     /// Whether it counts as never seated.
     pub is_unseated: bool,
@@ -39,6 +41,14 @@ pub(crate) struct Living {
     pub is_outside: bool,
     /// Whether it ran before it was found.
     pub is_late: bool,
+}
+
+impl Living {
+    /// Whether this task is a later thread with its number.
+    pub fn is_replaced(&mut self, task: &ThreadStat) -> bool {
+        let is_later = self.started_ticks.is_none() && task.started_ticks > self.found_ticks;
+        is_later || *self.started_ticks.get_or_insert(task.started_ticks) != task.started_ticks
+    }
 }
 
 /// Living threads, records, and counts.
@@ -59,7 +69,8 @@ pub struct ThreadTable {
 
 impl ThreadTable {
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
-        let living = Living { pid, is_outside, is_late, ..Living::default() };
+        let found_ticks = boot::ticks();
+        let living = Living { pid, found_ticks, is_outside, is_late, ..Living::default() };
         self.living.insert(tid, living);
     }
 
@@ -116,6 +127,10 @@ impl ThreadTable {
         tids
     }
 
+    pub(crate) fn of_process(&self, pid: Tid) -> Vec<Tid> {
+        self.living.iter().filter(|(_, living)| living.pid == pid).map(|(tid, _)| *tid).collect()
+    }
+
     pub(crate) fn processes(&self) -> BTreeSet<Tid> {
         self.living.values().map(|living| living.pid).collect()
     }
@@ -151,8 +166,8 @@ impl ThreadTable {
             "thread {former} becomes {tid}, and that one lives"
         );
         if let Some(living) = self.living.remove(&former) {
-            // After execve(2) a thread has its process's number.
-            self.living.insert(tid, Living { pid: tid, ..living });
+            // After execve(2) a thread has its process's number and start.
+            self.living.insert(tid, Living { pid: tid, started_ticks: None, ..living });
         }
         if let Some(record) = self.record(tid) {
             (record.tid, record.pid) = (tid, Some(tid));

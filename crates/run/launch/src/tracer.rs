@@ -246,6 +246,10 @@ impl Tracer {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
             let is_thread = stop == TraceeStop::Cloned && task::is_thread_of(new, process);
             let pid = if is_thread { process } else { new };
+            // An untraced thread with its number has ended since the last look.
+            if pinner.threads.knows(new) {
+                pinner.gone(new);
+            }
             // It may have stopped first, and been released or ended.
             if !self.awaiting.remove(&new) {
                 self.traced.insert(new, Traced::new());

@@ -4,7 +4,8 @@ use crate::memory::ProgramMemory;
 use seatmap_data::document::visible;
 use seatmap_data::words::{joined, percent};
 use seatmap_os::pages::Pages;
-use seatmap_os::{CpuSet, Root, Tid, task};
+use seatmap_os::task::{self, ThreadIdentity};
+use seatmap_os::{CpuSet, Root, Tid};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -77,7 +78,7 @@ pub(crate) struct Verifier {
     nodes: Option<CpuSet>,
     pace: Duration,
     due: Instant,
-    found: BTreeMap<Tid, ProcessMemory>,
+    found: BTreeMap<ThreadIdentity, ProcessMemory>,
 }
 
 impl Verifier {
@@ -91,10 +92,7 @@ impl Verifier {
             return;
         }
         for pid in processes {
-            let ends = self.found.get(&pid).is_some_and(|memory| memory.at_end);
-            if !ends {
-                self.note(pid, false);
-            }
+            self.note(pid, false);
         }
         let ended = Instant::now();
         // Reading pages partly stops the program.
@@ -113,12 +111,17 @@ impl Verifier {
 
     fn note(&mut self, pid: Tid, at_end: bool) {
         let root = Root::new("/");
+        let Some(process) = ThreadIdentity::of(pid) else { return };
+        let known = self.found.get(&process);
+        let has_room = self.found.len() < MOST_PROCESSES || known.is_some();
+        if !at_end && known.is_some_and(|memory| memory.at_end) {
+            return;
+        }
         let Ok(pages) = Pages::of_process(&root, pid) else { return };
-        let has_room = self.found.len() < MOST_PROCESSES || self.found.contains_key(&pid);
         // An ended process that is not reaped has no pages.
         if has_room && !pages.nodes().is_empty() {
             let name = task::name(&root, pid).unwrap_or_default();
-            self.found.insert(pid, self.process(pid, name, &pages, at_end));
+            self.found.insert(process, self.process(pid, name, &pages, at_end));
         }
     }
 
@@ -246,7 +249,13 @@ mod tests {
         verifier.look([pid].into_iter());
         match verifier.report(None).processes.first() {
             Some(found) => {
-                assert!(found.nodes.iter().any(|on| on.own_bytes > 0) && found.pid == pid)
+                assert!(found.nodes.iter().any(|on| on.own_bytes > 0) && found.pid == pid);
+                let (mut ended, mut memory) = verifier.found.pop_first().unwrap();
+                (ended.started_ticks, memory.at_end) = (ended.started_ticks - 1, true);
+                verifier.found.insert(ended, memory);
+                verifier.due = Instant::now();
+                verifier.look([pid].into_iter());
+                assert_eq!(verifier.found.len(), 2, "the ended one had the same number");
             }
             None => seatmap_needs::skipped!("no numa_maps here"),
         }

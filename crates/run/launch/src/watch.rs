@@ -86,10 +86,13 @@ impl ProcessWatch {
 
     /// Finds processes, and threads that the tracer did not report. Returns whether there were any.
     fn find(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> bool {
-        for pid in pinner.threads.processes() {
-            self.note(pid);
-        }
         self.processes.retain(|pid, ticks| is_same(*pid, *ticks));
+        for pid in pinner.threads.processes() {
+            // Another process may have the number of one that has ended since the last look.
+            if self.processes.contains_key(&pid) || pinner.still_has(pid) {
+                self.note(pid);
+            }
+        }
         let mut news = false;
         let mut queue: Vec<Tid> = self.processes.keys().copied().chain(tracer.awaiting()).collect();
         // It may adopt processes whose creators have ended.
@@ -166,14 +169,79 @@ mod tests {
     use crate::seats::{Beyond, SeatList};
     use seatmap_os::{CpuList, CpuSet};
 
-    #[test]
-    fn reused_pid_is_left_alone() {
+    fn pinner() -> Pinner {
         let cpus: CpuSet = seatmap_os::affinity::current().unwrap().into_iter().collect();
         let seats = SeatList::of_cpus(&CpuList(vec![cpus.first().unwrap()]), Beyond::Cycle);
+        Pinner::new(SeatAllocator::new(seats, Vec::new(), 0).strict(true), cpus, None)
+    }
+
+    fn with_sleeper(test: impl FnOnce(Tid)) {
+        let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        test(sleeper.id() as Tid);
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+    }
+
+    /// As if the thread with this number had ended, and another had got it.
+    fn end_known(pinner: &mut Pinner, tid: Tid) {
+        let living = pinner.threads.living(tid).unwrap();
+        (living.started_ticks, living.found_ticks) = (None, 0);
+    }
+
+    #[test]
+    fn new_thread_with_reused_number_is_seated() {
+        with_sleeper(|pid| {
+            let mut pinner = pinner();
+            let birth = Birth { pid, creator: pid, is_late: false };
+            pinner.arrive(pid, birth);
+            pinner.arrive(pid, birth);
+            assert_eq!(pinner.threads.records.len(), 1, "it is the same");
+            end_known(&mut pinner, pid);
+            pinner.arrive(pid, birth);
+            assert_eq!(pinner.threads.records.len(), 2);
+        });
+    }
+
+    #[test]
+    fn stranger_with_reused_number_is_not_seated() {
+        with_sleeper(|pid| {
+            let mut pinner = pinner();
+            let mut tracer = Tracer::new(pid, None);
+            let mut watch = ProcessWatch::new(pid);
+            pinner.arrive(pid, Birth { pid, creator: pid, is_late: false });
+            end_known(&mut pinner, pid);
+            watch.processes.insert(pid, Some(1));
+            let living: Vec<Tid> =
+                (0..2).flat_map(|_| watch.living(&mut pinner, &tracer)).collect();
+            assert!(living.is_empty(), "masks are restored only to the program's processes");
+            pinner.arrive(pid, Birth { pid, creator: pid, is_late: false });
+            end_known(&mut pinner, pid);
+            for _ in 0..2 {
+                watch.look(&mut pinner, &mut tracer);
+                assert!(!pinner.threads.knows(pid), "the ended one was never looked at");
+            }
+        });
+    }
+
+    #[test]
+    fn program_executed_by_second_thread_is_the_same() {
+        with_sleeper(|pid| {
+            let mut pinner = pinner();
+            let former = pid + 1;
+            pinner.arrive(former, Birth { pid: former, creator: former, is_late: false });
+            pinner.threads.living(former).unwrap().started_ticks = Some(u64::MAX);
+            pinner.executed(former, pid, std::path::Path::new("/bin/sleep"));
+            pinner.look(pid, true);
+            assert!(pinner.threads.knows(pid), "it has the start of the first thread");
+        });
+    }
+
+    #[test]
+    fn reused_pid_is_left_alone() {
         let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = stranger.id() as Tid;
         let mut tracer = Tracer::new(pid, None);
-        let mut pinner = Pinner::new(SeatAllocator::new(seats, Vec::new(), 0), cpus, None);
+        let mut pinner = pinner();
         let mut watch = ProcessWatch::new(pid);
         assert_eq!(watch.processes().collect::<Vec<Tid>>(), [pid]);
         watch.processes.insert(pid, Some(1));

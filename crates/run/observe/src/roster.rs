@@ -5,7 +5,7 @@ use crate::names::{by_path, numbered};
 use crate::talk::Born;
 use seatmap_data::invariant;
 use seatmap_os::sched::ThreadTimes;
-use seatmap_os::task::ThreadStat as Process;
+use seatmap_os::task::Family;
 use seatmap_os::{Root, Tid};
 use std::collections::HashMap;
 
@@ -85,7 +85,7 @@ impl Roster {
             // The kernel's table may have been full.
             None => self.arrive(&Born {
                 tid,
-                pid: Process::of(tid).map_or(tid, |task| task.pid),
+                pid: Family::of(tid).map_or(tid, |family| family.pid),
                 ..Born::default()
             }),
         }
@@ -211,6 +211,18 @@ mod tests {
         assert_eq!(roster.place(FAR + 5), 1);
         roster.update(vec![ended(5, 0, 30, "b")]);
         assert_eq!((roster.place(FAR + 5), told(&roster).len()), (2, 3));
+    }
+
+    #[test]
+    fn unreported_thread_has_its_process() {
+        let other = std::thread::spawn(|| {
+            let mut roster = Roster::default();
+            roster.place(seatmap_os::task::own_tid());
+            roster.tasks().0.remove(0)
+        });
+        let task = other.join().unwrap();
+        assert_eq!(task.pid, seatmap_os::task::own_pid());
+        assert_ne!(task.tid, task.pid);
     }
 
     #[test]

@@ -74,9 +74,14 @@ impl Others {
             let before =
                 earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
             let share = percent(now - before, watched_ns);
-            (share >= LEAST_PERCENT).then_some((*ids, share))
+            (share >= LEAST_PERCENT).then_some((*ids, share, percent(*now, watched_ns)))
         });
-        let strangers = ran.filter_map(|(ids, run_percent)| stranger(files, ids, run_percent));
+        let strangers = ran.filter_map(|(ids, share, of_new)| {
+            let (cpu, started_ticks, mut stranger) = stranger(files, ids)?;
+            let is_new = files.nanoseconds(started_ticks) >= earlier.at_ns;
+            stranger.run_percent = if is_new { of_new } else { share };
+            Some((cpu, stranger))
+        });
         let mut found: BTreeMap<u32, Vec<Stranger>> = by_key(strangers);
         for strangers in found.values_mut() {
             strangers
@@ -87,24 +92,21 @@ impl Others {
     }
 }
 
-fn stranger(
-    files: &mut SystemFiles,
-    (pid, tid): (Tid, Tid),
-    run_percent: f64,
-) -> Option<(u32, Stranger)> {
-    let (cpu, stranger) = files.stat(pid, tid, |stat| {
+/// The thread that has these numbers now, with its last CPU and its start.
+fn stranger(files: &mut SystemFiles, (pid, tid): (Tid, Tid)) -> Option<(u32, u64, Stranger)> {
+    let (cpu, started_ticks, stranger) = files.stat(pid, tid, |stat| {
         let policy = Some(policy_name(stat.policy)).filter(|policy| is_real_time(policy));
         let stranger = Stranger {
             pid,
             tid,
             name: stat.name(),
-            run_percent,
+            run_percent: 0.0,
             mask: String::new(),
             real_time_policy: policy,
             real_time_priority: stat.real_time_priority,
         };
-        (stat.cpu, stranger)
+        (stat.cpu, stat.started_ticks, stranger)
     })?;
     let mask = files.mask(pid, tid).map(|mask| mask.to_string()).unwrap_or_default();
-    Some((cpu?, Stranger { mask, ..stranger }))
+    Some((cpu?, started_ticks, Stranger { mask, ..stranger }))
 }

@@ -65,7 +65,7 @@ fn documents_name_format_and_machine() {
     let place = Place::new();
     for (arguments, format, machine) in [
         ("channels curve --on xeon-phi-5110p --json", "seatmap-channels/1", "xeon-phi-5110p"),
-        ("rank --on cell-ps3 --pattern ring:3 --json", "seatmap-ranking/1", "cell-ps3"),
+        ("rank --on cell-ps3 --pattern ring:3 --json", "seatmap-mappings/1", "cell-ps3"),
     ] {
         let document = document(&place, arguments);
         assert_eq!(

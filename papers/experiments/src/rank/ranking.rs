@@ -1,16 +1,20 @@
-//! `seatmap-ranking/1`: the mappings of a study, ranked by their mean time, with statistics.
+//! `seatmap-mappings/1`: the mappings of a study, ranked by their mean time, with statistics.
 
 use super::figures::{
     BestSet, Correlation, MappingRun, Named, Quantiles, RankedMapping, decimals, notation, ratio,
 };
 use super::mcb::{self, may_be_best};
 use super::{MappingTimes, MappingTrial, RankingError, Setup, Shard, named::named};
+use seatmap_data::document;
 use seatmap_data::statistics::sorted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The value of the `format` key.
-pub const FORMAT: &str = "seatmap-ranking/1";
+pub const FORMAT: &str = "seatmap-mappings/1";
+
+/// The former name, which rankings of machines have as well.
+const FORMER_FORMAT: &str = "seatmap-ranking/1";
 
 /// All mappings of a ring's tasks to workers, or some of them, timed and ranked. Readers recompute
 /// the figures from the setup and the times; they ignore unknown keys and refuse unknown versions.
@@ -131,7 +135,8 @@ impl Ranking {
     /// [`RankingError`]: the text is not a ranking, has another version, or has times that do not
     /// fit its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
-        let read: Ranking = seatmap_data::document::read(text, FORMAT)?;
+        let read: Ranking = document::read(text, FORMAT)
+            .or_else(|error| document::read(text, FORMER_FORMAT).map_err(|_| error))?;
         // A file cannot contradict itself.
         let mut times = MappingTimes::new(read.setup.indices(read.shard)?, read.setup.runs);
         read.fill(&mut times)?;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 fn schema() -> Value {
     serde_json::from_str(include_str!(
-        "../../../../docs/papers/formats/seatmap-ranking-1.schema.json"
+        "../../../../docs/papers/formats/seatmap-mappings-1.schema.json"
     ))
     .unwrap()
 }

@@ -5,6 +5,9 @@
  *   pin      a thread that sets its mask to the environment variable ALL
  *   fork     a child process with a thread, then a thread
  *   exec     a thread that executes this program again
+ *   late     the same, 200 ms after its creation; the program then creates a thread, and waits until it is seated
+ *   reuse    threads that end, each followed by one with its number; prints how many there were, and how many of them
+ *            could run on one CPU only (in a PID namespace of its own, or else there are none)
  *   crowd    threads that create threads, all at once; prints how many could run on more than one CPU
  *   flood    a thousand signals to the main thread, then a thread that waits until it is seated
  *   stay     two named threads that, like the main thread, wait for the end of stdin
@@ -88,13 +91,64 @@ static void *pinner(void *unused)
     return NULL;
 }
 
-static void *executor(void *unused)
+static void *executor(void *next)
 {
-    (void)unused;
     tell("executor");
-    char *arguments[] = {program[0], "1", NULL};
+    char *arguments[] = {program[0], next, NULL};
     execv("/proc/self/exe", arguments);
     return NULL;
+}
+
+static void *late_executor(void *next)
+{
+    usleep(200000);
+    return executor(next);
+}
+
+/* Waits for at most 20 seconds until the main thread may run on one CPU only. */
+static void settle(void)
+{
+    char list[256];
+    start(thread, NULL);
+    for (int looks = 0; looks < 2000; looks++) {
+        allowed(list, sizeof list);
+        if (!strpbrk(list, ",-"))
+            break;
+        usleep(10000);
+    }
+    tell("settled");
+}
+
+static pid_t latest;
+static int is_narrow;
+
+static void *numbered(void *unused)
+{
+    char list[256];
+    usleep(1000);
+    allowed(list, sizeof list);
+    is_narrow = !strpbrk(list, ",-");
+    latest = gettid();
+    return unused;
+}
+
+static void reuse(void)
+{
+    int reused = 0, narrow = 0;
+    for (int i = 0; i < 20; i++) {
+        start(numbered, NULL);
+        pid_t ended = latest;
+        usleep(3000);
+        FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+        if (!last)
+            break;
+        fprintf(last, "%d", ended - 1);
+        fclose(last);
+        start(numbered, NULL);
+        reused += latest == ended;
+        narrow += latest == ended && is_narrow;
+    }
+    printf("reused %d narrow %d\n", reused, narrow);
 }
 
 static int strays;
@@ -205,7 +259,15 @@ int main(int argc, char **argv)
         waitpid(child, NULL, 0);
         start(thread, NULL);
     } else if (!strcmp(what, "exec")) {
-        start(executor, NULL);
+        start(executor, "1");
+    } else if (!strcmp(what, "late")) {
+        /* Starts are counted in steps of 10 ms. */
+        usleep(50000);
+        start(late_executor, "settle");
+    } else if (!strcmp(what, "settle")) {
+        settle();
+    } else if (!strcmp(what, "reuse")) {
+        reuse();
     } else if (!strcmp(what, "crowd")) {
         crowd();
     } else if (!strcmp(what, "flood")) {

@@ -5,7 +5,8 @@
 
 use crate::evidence::BUSY_PERCENT;
 use seatmap_os::sched::ThreadTimes;
-use seatmap_os::{CpuSet, Tid, task};
+use seatmap_os::task::{self, ThreadIdentity};
+use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
 /// The most observed threads, because each reading needs a file.
@@ -14,7 +15,7 @@ const MOST_THREADS: usize = 64;
 /// The first and latest readings of each thread.
 #[derive(Debug, Default)]
 pub struct Waits {
-    threads: BTreeMap<Tid, (ThreadTimes, ThreadTimes)>,
+    threads: BTreeMap<ThreadIdentity, (ThreadTimes, ThreadTimes)>,
     masks: BTreeMap<Tid, CpuSet>,
     is_partial: bool,
 }
@@ -35,8 +36,8 @@ impl Waits {
     pub fn read(&mut self, tids: impl ExactSizeIterator<Item = Tid>) {
         self.is_partial |= tids.len() > MOST_THREADS;
         for tid in tids.take(MOST_THREADS) {
-            if let Some(now) = task::times(tid) {
-                self.threads.entry(tid).or_insert((now, now)).1 = now;
+            if let Some((thread, now)) = ThreadIdentity::of(tid).zip(task::times(tid)) {
+                self.threads.entry(thread).or_insert((now, now)).1 = now;
             }
             // A command such as taskset changes its mask before it executes the program.
             if let Ok(mask) = CpuSet::of_thread(tid) {
@@ -100,12 +101,19 @@ mod tests {
     fn ended_threads_count_until_last_reading() {
         let times = |run_ns, wait_ns| ThreadTimes { run_ns, wait_ns: Some(wait_ns) };
         let mut waits = Waits::default();
-        waits.threads.insert(7, (times(0, 0), times(500_000_000, 1_500_000_000)));
-        waits.threads.insert(8, (times(10, 10), times(1_000_010, 10)));
+        // The second has the number of the first, which has ended.
+        let [first, second] = [1, 2].map(|started_ticks| ThreadIdentity { tid: 7, started_ticks });
+        waits.threads.insert(first, (times(0, 0), times(500_000_000, 1_500_000_000)));
+        waits.threads.insert(second, (times(10, 10), times(1_000_010, 10)));
         let demand = waits.demand(2.0).unwrap();
         assert_eq!(demand, CpuDemand { run_percent: 25.0, wait_percent: 75.0, threads: 1 });
         assert!((demand.waits_percent() - 75.0).abs() < 1e-9);
         assert_eq!(Waits::default().demand(2.0), None);
+        let own = ThreadIdentity::of(task::own_tid()).unwrap();
+        let ended = ThreadIdentity { started_ticks: own.started_ticks - 1, ..own };
+        waits.threads = BTreeMap::from([(ended, (times(0, 0), times(1, 1)))]);
+        waits.read([own.tid].into_iter());
+        assert_eq!(waits.threads.len(), 2, "a thread with the number of an ended one is another");
         waits.read((0..65).map(|_| 0));
         assert_eq!(waits.demand(2.0), None, "the busy ones may be among those that are not read");
     }

@@ -4,12 +4,13 @@
 //! other programs or a hypervisor took more of the CPUs than in a quiet one with the same seats, by
 //! 5 % and the kernel's counting error. Quiet is the lower quartile, as in `seatmap bench`.
 
+use crate::live::meter::{Counts, growth_with_new, of_processes};
 use crate::tune::disturbance::own_s;
 use seatmap_data::statistics::quantile;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::usage::process_cpu_ns;
 use seatmap_os::{CpuSet, Tid};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Of the CPUs' time, above a quiet period.
 const MOVED_PERCENT: f64 = 5.0;
@@ -19,7 +20,7 @@ const FEWEST: usize = 4;
 
 pub struct ForeignWatch {
     count: BusyCount,
-    own_ns: BTreeMap<Tid, u64>,
+    own_ns: Counts,
     seatmap_s: f64,
 }
 
@@ -29,7 +30,7 @@ pub struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 
 impl ForeignWatch {
     pub fn begin(threads: &[(Tid, Tid)]) -> Self {
-        let own_ns = own_ns(threads);
+        let own_ns = of_processes(threads, process_cpu_ns);
         ForeignWatch { count: BusyCount::now(), own_ns, seatmap_s: own_s() }
     }
 
@@ -37,11 +38,8 @@ impl ForeignWatch {
     /// program.
     pub fn end(self, threads: &[(Tid, Tid)], cpus: &CpuSet) -> Option<[f64; 2]> {
         let time = BusyCount::now().since(&self.count, cpus)?;
-        let program = own_ns(threads).into_iter().map(|(pid, now)| {
-            // A new child started at 0.
-            now.saturating_sub(self.own_ns.get(&pid).copied().unwrap_or(0))
-        });
-        let own_s = program.sum::<u64>() as f64 / 1e9 + own_s() - self.seatmap_s;
+        let program_ns = growth_with_new(&of_processes(threads, process_cpu_ns), &self.own_ns);
+        let own_s = program_ns as f64 / 1e9 + own_s() - self.seatmap_s;
         let taken_s = (time.busy_s + time.stolen_s - own_s).max(0.0);
         Some([taken_s, time.unsure_s].map(|seconds| 100.0 * seconds / time.all_s))
     }
@@ -55,11 +53,6 @@ impl ForeignTime {
         before.push(percent);
         usual.is_some_and(|usual| percent > usual + MOVED_PERCENT + unsure)
     }
-}
-
-fn own_ns(threads: &[(Tid, Tid)]) -> BTreeMap<Tid, u64> {
-    let pids: BTreeSet<Tid> = threads.iter().map(|(pid, _)| *pid).collect();
-    pids.into_iter().filter_map(|pid| Some((pid, process_cpu_ns(pid)?))).collect()
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ fn end_seats(mut ledger: SeatLedger) -> OwedMasks {
     ledger.end_seats();
     let forgotten = RunningKernel.forgotten_cpus();
     let lacking = ledger.threads().filter(|thread| {
-        let now = RunningKernel.mask(thread.tid, thread.started_ticks);
+        let now = RunningKernel.mask(thread.identity());
         now.is_some_and(|now| {
             now.is_subset(&thread.cpus) && thread.cpus.without(&now).meets(&forgotten)
         })

@@ -12,16 +12,16 @@ use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::starved::{self, Ready};
-use seatmap_os::task::ThreadStat;
+use seatmap_os::task::{Family, ThreadIdentity, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid, affinity, boot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Sitter {
     pid: Tid,
-    started_ticks: u64,
+    thread: ThreadIdentity,
     /// Its mask without a seat.
     base: CpuSet,
     /// `None` if it has its own mask.
@@ -37,19 +37,21 @@ struct Sitter {
 }
 
 impl Sitter {
-    fn is_same(&self, tid: Tid) -> bool {
-        ThreadStat::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
+    fn new(pid: Tid, thread: ThreadIdentity, base: CpuSet, had: CpuSet) -> Self {
+        let lost = CpuSet::default();
+        Sitter { pid, thread, base, seat: None, had, lost, is_own: false, ready: None }
     }
 
-    fn give_back(&mut self, tid: Tid) -> io::Result<()> {
+    fn give_back(&mut self) -> io::Result<()> {
+        let tid = self.thread.tid;
         self.base.give(tid)?;
         self.lost = forgotten::lost(tid, &self.had);
         Ok(())
     }
 
     /// Whether it still has its restored mask, which lacks CPUs.
-    fn has_lost(&self, tid: Tid) -> bool {
-        !self.lost.is_empty() && forgotten::lost(tid, &self.had) == self.lost
+    fn has_lost(&self) -> bool {
+        !self.lost.is_empty() && forgotten::lost(self.thread.tid, &self.had) == self.lost
     }
 }
 
@@ -131,12 +133,13 @@ pub struct Masks {
     guardian: Option<Guardian>,
     ledger: SeatLedger,
     sitters: BTreeMap<Tid, Sitter>,
-    processes: BTreeMap<Tid, CpuSet>,
+    /// The mask of each process's first known thread.
+    processes: BTreeMap<ThreadIdentity, CpuSet>,
     due: Option<Instant>,
     heirs_due: Option<Instant>,
     on_seats: usize,
-    moved: BTreeSet<(Tid, u64)>,
-    starved: BTreeMap<(Tid, u64), Starved>,
+    moved: BTreeSet<ThreadIdentity>,
+    starved: BTreeMap<ThreadIdentity, Starved>,
 }
 
 impl Masks {
@@ -148,13 +151,18 @@ impl Masks {
     /// Adds these threads, by process and thread ID. Those that inherited a seat's mask get their
     /// own at once.
     pub fn adopt(&mut self, threads: &[(Tid, Tid)]) {
+        let begun = Instant::now();
+        let is_due = self.heirs_due.is_none_or(|due| due <= begun);
+        if is_due {
+            // A new thread may have the number of an ended one.
+            self.forget_dead();
+        }
         for (pid, tid) in threads {
             if !self.sitters.contains_key(tid) {
                 self.arrive(*pid, *tid);
             }
         }
-        let begun = Instant::now();
-        if self.heirs_due.is_none_or(|due| due <= begun) {
+        if is_due {
             for heir in self.ledger.new_heirs() {
                 self.free_heir(&heir);
             }
@@ -167,29 +175,28 @@ impl Masks {
             self.free_heir(&heir);
             return Some(());
         }
-        let started_ticks = ThreadStat::of(tid)?.started_ticks;
+        let thread = ThreadIdentity::of(tid)?;
         let had = affinity::whole(tid).ok()?;
         let base = affinity::to_put_back(tid).ok()?;
-        let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
+        let whole = self.processes.entry(ThreadIdentity::of(pid)?).or_insert_with(|| base.clone());
         let is_own = base != *whole && base.is_subset(whole);
-        let sitter = Sitter { pid, started_ticks, base, had, is_own, ..Sitter::default() };
-        self.sitters.insert(tid, sitter);
+        self.sitters.insert(tid, Sitter { is_own, ..Sitter::new(pid, thread, base, had) });
         Some(())
     }
 
     fn free_heir(&mut self, heir: &StillSeated) {
-        let ThreadMask { tid, started_ticks, cpus: base } = heir.thread.clone();
-        let pid = ThreadStat::of(tid).map_or(tid, |task| task.pid);
-        let had = base.clone();
-        let mut sitter = Sitter { pid, started_ticks, base, had, ..Sitter::default() };
+        let base = &heir.thread.cpus;
+        let thread = heir.thread.identity();
+        let pid = Family::of(thread.tid).map_or(thread.tid, |family| family.pid);
+        let mut sitter = Sitter::new(pid, thread, base.clone(), base.clone());
         // The thread may have ended.
-        let _ = sitter.give_back(tid);
-        self.sitters.insert(tid, sitter);
+        let _ = sitter.give_back();
+        self.sitters.insert(thread.tid, sitter);
     }
 
     /// Forgets ended threads.
     pub fn forget_dead(&mut self) {
-        self.sitters.retain(|tid, sitter| sitter.is_same(*tid));
+        self.sitters.retain(|_, sitter| sitter.thread.exists());
     }
 
     /// Gives each thread its CPUs within its own mask; the guardian gets the list first.
@@ -200,7 +207,7 @@ impl Masks {
         let mut loans = Vec::new();
         for (tid, cpus) in seats {
             let sitter = self.sitters.get(tid);
-            let Some(sitter) = sitter.filter(|sitter| !sitter.is_own && sitter.is_same(*tid))
+            let Some(sitter) = sitter.filter(|sitter| !sitter.is_own && sitter.thread.exists())
             else {
                 continue;
             };
@@ -208,9 +215,8 @@ impl Masks {
             if seat.is_empty() || sitter.seat.as_ref() == Some(&seat) {
                 continue;
             }
-            let Sitter { pid, started_ticks, .. } = *sitter;
-            let thread = ThreadMask { tid: *tid, started_ticks, cpus: sitter.base.clone() };
-            loans.push(Loan { pid, thread, seat });
+            let thread = ThreadMask::of(sitter.thread, sitter.base.clone());
+            loans.push(Loan { pid: sitter.pid, thread, seat });
         }
         loans.iter().for_each(|loan| self.ledger.lend(loan.clone()));
         let news = self.ledger.take_news();
@@ -266,25 +272,24 @@ impl Masks {
         let mut sweep = Sweep::default();
         self.ledger.end_seats();
         for (tid, sitter) in &mut self.sitters {
-            let is_ours = match sitter.seat.take() {
+            let has_ours = match sitter.seat.take() {
                 Some(seat) => affinity::has_mask(*tid, &seat).unwrap_or(true),
-                None => sitter.has_lost(*tid),
+                None => sitter.has_lost(),
             };
-            if !is_ours {
-                continue;
+            if has_ours && sitter.thread.exists() {
+                sweep.count(&sitter.give_back());
             }
-            sweep.count(&sitter.give_back(*tid));
         }
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
     fn forgotten(&self) -> Vec<ForgottenCpus> {
-        let freed = self.sitters.iter().filter(|(tid, sitter)| sitter.has_lost(**tid));
-        ForgottenCpus::gather(freed.map(|(tid, sitter)| {
-            let started_ticks = sitter.started_ticks;
-            let thread = ThreadMask { tid: *tid, started_ticks, cpus: sitter.had.clone() };
-            (thread, sitter.lost.clone())
-        }))
+        let freed = self.sitters.values().filter(|sitter| sitter.has_lost());
+        ForgottenCpus::gather(
+            freed.map(|sitter| {
+                (ThreadMask::of(sitter.thread, sitter.had.clone()), sitter.lost.clone())
+            }),
+        )
     }
 
     fn check(&self) {
@@ -317,12 +322,12 @@ impl Masks {
         for (tid, sitter) in &mut self.sitters {
             let Some(seat) = &sitter.seat else { continue };
             let same = ThreadStat::of(*tid)
-                .filter(|task| task.started_ticks == sitter.started_ticks && !task.has_ended());
+                .filter(|task| task.identity() == sitter.thread && !task.has_ended());
             let Some(task) = same else { continue };
             let Ok(has_it) = affinity::has_mask(*tid, seat) else { continue };
             living += 1;
             if !has_it {
-                self.moved.insert((*tid, sitter.started_ticks));
+                self.moved.insert(sitter.thread);
                 continue;
             }
             on_seats += 1;
@@ -330,7 +335,7 @@ impl Masks {
             sitter.ready = ready;
             if is_starved {
                 let starved = Starved { tid: *tid, name: task.name, cpus: seat.to_string() };
-                self.starved.insert((*tid, sitter.started_ticks), starved);
+                self.starved.insert(sitter.thread, starved);
             }
         }
         // The last figure of an ended program stays.
@@ -466,6 +471,45 @@ mod tests {
         first.give(a.tid).unwrap();
         masks.free();
         assert_eq!(a.cpus(), first);
+    }
+
+    /// As if the present thread had got the number of an ended one.
+    fn end_known(masks: &mut Masks, tid: Tid) {
+        masks.sitters.get_mut(&tid).unwrap().thread.started_ticks -= 1;
+        masks.heirs_due = None;
+    }
+
+    #[test]
+    fn thread_with_reused_number_is_another() {
+        let Some([first, last]) = two_seats() else {
+            return seatmap_needs::skipped!("there is one CPU");
+        };
+        let (pid, _) = own();
+        let a = sleeper();
+        let mut masks = adopted(&[&a]);
+        masks.seat(&[(a.tid, last.clone())]).unwrap();
+        end_known(&mut masks, a.tid);
+        assert_eq!((masks.free().threads, a.cpus()), (0, last.clone()), "a stranger's mask stays");
+        masks.adopt(&[(pid, a.tid)]);
+        assert_eq!(masks.seat(&[(a.tid, first)]).unwrap().threads, 1, "it is seated like any new");
+    }
+
+    #[test]
+    fn process_with_reused_number_has_its_own_mask() {
+        let Some([first, _]) = two_seats() else {
+            return seatmap_needs::skipped!("there is one CPU");
+        };
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = Tid::try_from(child.id()).unwrap();
+        first.give(pid).unwrap();
+        let mut ended = ThreadIdentity::of(pid).unwrap();
+        ended.started_ticks -= 1;
+        let mut masks = Masks::default();
+        masks.processes.insert(ended, own().1);
+        masks.adopt(&[(pid, pid)]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((masks.sitters.len(), masks.own()), (1, 0), "it did not narrow its own mask");
     }
 
     #[test]

@@ -15,7 +15,8 @@ use seatmap_os::Tid;
 use seatmap_os::counter::{Counter, CounterEvent};
 use seatmap_os::limited;
 use seatmap_os::sched::ThreadStatus;
-use seatmap_os::{boot, task, waiting};
+use seatmap_os::task::{self, ThreadIdentity};
+use seatmap_os::{boot, waiting};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::process::Command;
@@ -95,6 +96,9 @@ impl fmt::Display for WorkMetric {
     }
 }
 
+/// A growing count of each thread or process.
+pub type Counts = HashMap<ThreadIdentity, u64>;
+
 /// Reads a metric.
 #[derive(Debug)]
 pub struct MetricReader {
@@ -102,8 +106,8 @@ pub struct MetricReader {
     pub metric: WorkMetric,
     counter: Option<Counter>,
     is_settled: bool,
-    begun_by: HashMap<Tid, u64>,
-    begun_ticks: HashMap<Tid, u64>,
+    begun_by: Counts,
+    begun_ticks: Counts,
     /// The latest period's user time in seconds, by threads that lived at both ends; `None` if not
     /// a part of the metric.
     pub user_s: Option<f64>,
@@ -203,7 +207,7 @@ impl MetricReader {
         self.between.as_secs_f64().max(1e-9)
     }
 
-    fn counts(&self, threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+    fn counts(&self, threads: &[(Tid, Tid)]) -> Counts {
         match self.metric {
             WorkMetric::Switches | WorkMetric::SwitchesAndUserTime => switches(threads),
             WorkMetric::Bytes => passed_bytes(threads),
@@ -212,13 +216,11 @@ impl MetricReader {
     }
 
     /// Empty if not a part of the metric.
-    fn user_ticks(&self, threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+    fn user_ticks(&self, threads: &[(Tid, Tid)]) -> Counts {
         if self.metric != WorkMetric::SwitchesAndUserTime {
             return HashMap::new();
         }
-        let ticks =
-            threads.iter().filter_map(|(pid, tid)| Some((*tid, task::user_ticks(*pid, *tid)?)));
-        ticks.collect()
+        task::by_identity(threads.iter().map(|(_, tid)| *tid), task::user_ticks)
     }
 
     fn total(&mut self, wakeups: f64, stop: &mut dyn FnMut() -> bool) -> Option<f64> {
@@ -246,26 +248,33 @@ fn instructions() -> Result<Counter, String> {
         .map_err(|error| format!("instructions cannot be counted here ({error})"))
 }
 
-fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
-    threads
-        .iter()
-        .filter_map(|(pid, tid)| {
-            let status = std::fs::read(format!("/proc/{pid}/task/{tid}/status")).ok()?;
-            Some((*tid, ThreadStatus::parse(&status).voluntary_switches))
-        })
-        .collect()
+fn switches(threads: &[(Tid, Tid)]) -> Counts {
+    task::by_identity(threads.iter().map(|(_, tid)| *tid), |tid| {
+        let status = std::fs::read(format!("/proc/{tid}/task/{tid}/status")).ok()?;
+        Some(ThreadStatus::parse(&status).voluntary_switches)
+    })
 }
 
 /// The bytes that each process passed so far.
-pub fn passed_bytes(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+pub fn passed_bytes(threads: &[(Tid, Tid)]) -> Counts {
+    of_processes(threads, waiting::passed_bytes)
+}
+
+/// A count of each thread's process.
+pub(crate) fn of_processes(threads: &[(Tid, Tid)], count: impl Fn(Tid) -> Option<u64>) -> Counts {
     let pids: BTreeSet<Tid> = threads.iter().map(|(pid, _)| *pid).collect();
-    pids.into_iter().filter_map(|pid| Some((pid, waiting::passed_bytes(pid)?))).collect()
+    task::by_identity(pids, count)
 }
 
 /// The growth of threads or processes of both ends.
-pub fn growth(now: &HashMap<Tid, u64>, begun: &HashMap<Tid, u64>) -> f64 {
-    let grown = now.iter().filter_map(|(tid, now)| Some(now.saturating_sub(*begun.get(tid)?)));
+pub fn growth(now: &Counts, begun: &Counts) -> f64 {
+    let grown = now.iter().filter_map(|(one, now)| Some(now.saturating_sub(*begun.get(one)?)));
     grown.sum::<u64>() as f64
+}
+
+/// The growth of those of the later end; new ones began with 0.
+pub fn growth_with_new(now: &Counts, begun: &Counts) -> u64 {
+    now.iter().map(|(one, now)| now.saturating_sub(*begun.get(one).unwrap_or(&0))).sum()
 }
 
 /// The number that a shell line prints; `None` if stopped.
@@ -388,6 +397,20 @@ mod tests {
         assert!(meter.end(0.0, &threads, &mut || false).is_some_and(|count| count >= 5.0));
         sleeper.thread().unpark();
         sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn reused_number_has_its_own_count() {
+        let own = ThreadIdentity::of(task::own_tid()).unwrap();
+        let ended = ThreadIdentity { started_ticks: own.started_ticks - 1, ..own };
+        let other = ThreadIdentity { tid: 1, started_ticks: 1 };
+        let [begun, now] = [[(ended, 10), (other, 5)], [(own, 90), (other, 7)]].map(Counts::from);
+        assert_eq!((growth(&now, &begun), growth_with_new(&now, &begun)), (2.0, 92));
+        let threads = [(std::process::id() as Tid, own.tid)];
+        let mut meter = meter(WorkMetric::Switches);
+        meter.begin(0.0, &threads, &mut || false);
+        meter.begun_by = Counts::from([(ended, 0)]);
+        assert_eq!(meter.end(0.0, &threads, &mut || false), Some(0.0), "of an ended thread");
     }
 
     #[test]

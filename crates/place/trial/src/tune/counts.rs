@@ -9,6 +9,7 @@
 //! The default is the command without the variable or option.
 
 use crate::tune::program_race::placeholders::{holds, replaced};
+use seatmap_data::document::whole_number;
 use seatmap_launch::count::CpuCount;
 use std::ffi::OsString;
 use std::fmt;
@@ -120,7 +121,7 @@ fn listed(text: &str) -> Result<Vec<u32>, String> {
     let mut counts: Vec<u32> = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once("..").unwrap_or((part, part));
-        let ends = [first, last].map(|end| end.trim().parse::<u32>().ok());
+        let ends = [first, last].map(|end| whole_number::<u32>(end.trim()));
         match ends {
             [Some(first), Some(last)] if 1 <= first && first <= last && last <= MOST => {
                 counts.extend(first..=last);

@@ -289,10 +289,14 @@ impl BenchResults {
         for (found, name) in self.compared() {
             let outcome = self.better.map(|better| found.beside_limit(better, most_percent));
             if outcome.is_none_or(|outcome| outcome == LimitOutcome::CannotTell) {
-                let shows = self.better.and_then(|better| {
-                    found.shows_above_percent(better, most_percent, self.itself.as_ref())
-                });
-                unshown.push(self.unshown(name, most_percent, &verdict::shows(shows)));
+                let why = self.better.map_or_else(
+                    || "whether lower or higher readings are better is unknown".to_owned(),
+                    |better| {
+                        let itself = self.itself.as_ref();
+                        verdict::shows(found.shows_above_percent(better, most_percent, itself))
+                    },
+                );
+                unshown.push(self.unshown(name, most_percent, &why));
             }
         }
         if let Some(then) = self.baseline.as_ref().filter(|then| then.comparison.is_none()) {
@@ -467,6 +471,17 @@ pub(crate) mod tests {
         let document = serde_json::to_value(&full).unwrap();
         assert_eq!(seatmap_data::document::schema::refused(&schema(), &document), nothing);
         assert_eq!(seatmap_data::document::schema::never_written(&schema(), &[document]), nothing);
+    }
+
+    #[test]
+    fn unknown_direction_shows_nothing() {
+        let results = BenchResults { better: None, ..made(12) };
+        let said = results.check_shown(3.0).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "cannot tell whether 'old' is more than 3 % worse than 'new': whether lower or higher \
+             readings are better is unknown"
+        );
     }
 
     #[test]

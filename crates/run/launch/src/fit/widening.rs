@@ -4,7 +4,8 @@
 //! script may start the main program after minutes.
 
 use super::{CpuFit, CpuFitReport};
-use seatmap_os::{CpuSet, Root, Tid, affinity, task};
+use seatmap_os::task::{self, ThreadIdentity};
+use seatmap_os::{CpuSet, Root, Tid, affinity};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ pub struct FitWatch {
     pub report: CpuFitReport,
     mask: CpuSet,
     home: CpuSet,
-    processes: HashMap<Tid, ThreadGrowth>,
+    processes: HashMap<ThreadIdentity, ThreadGrowth>,
 }
 
 struct ThreadGrowth {
@@ -61,9 +62,11 @@ impl FitWatch {
         if !self.report.masked {
             return;
         }
-        self.processes.retain(|pid, _| threads.contains_key(pid));
+        self.processes.retain(|process, _| threads.contains_key(&process.tid));
         for (pid, threads) in threads {
-            let growth = self.processes.entry(*pid).or_insert_with(|| ThreadGrowth::new(*threads));
+            let Some(process) = ThreadIdentity::of(*pid) else { continue };
+            let growth =
+                self.processes.entry(process).or_insert_with(|| ThreadGrowth::new(*threads));
             if growth.stands_still(*threads) && !has_children(*pid) {
                 growth.is_widened = true;
                 self.report.widened += widened(*pid, &self.mask, &self.home);
@@ -74,7 +77,8 @@ impl FitWatch {
     /// Gives the launcher's mask to all threads with the narrow one.
     pub fn widen_all(&mut self) {
         if self.report.masked {
-            let all = self.processes.keys().map(|pid| widened(*pid, &self.mask, &self.home));
+            let living = self.processes.keys().filter(|process| process.exists());
+            let all = living.map(|process| widened(process.tid, &self.mask, &self.home));
             self.report.widened += all.sum::<usize>();
         }
     }

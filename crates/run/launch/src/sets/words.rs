@@ -16,6 +16,7 @@
 
 use super::{ComputerCpus, ReadComputer, SetError};
 use crate::named::KnownWord;
+use seatmap_data::document::whole_number;
 use seatmap_data::machine::catalog::edits;
 use seatmap_data::machine::{CoreKind, Pu};
 use seatmap_data::words::{counted, joined};
@@ -210,7 +211,7 @@ impl LeftCpus<'_> {
         noun: &str,
         expected: &str,
     ) -> Result<usize, WordError> {
-        let count = value.parse().ok().filter(|count| *count > 0);
+        let count = whole_number(value).filter(|count| *count > 0);
         let count = count.ok_or_else(|| WordError::expected(expected))?;
         if cpus.len() < count {
             let left = counted(cpus.len() as u64, noun);
@@ -343,7 +344,7 @@ fn bytes(text: &str) -> Option<u64> {
         "g" => 30,
         _ => return None,
     };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
+    whole_number::<u64>(digits)?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
 }
 
 fn mebibytes(bytes: u64) -> String {

@@ -8,7 +8,7 @@ use seatmap_data::invariant;
 use seatmap_data::pattern::Outsider;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Records, TracepointRecord};
-use seatmap_os::task::ThreadStat;
+use seatmap_os::task::Family;
 use seatmap_os::tracefs::Tracefs;
 use seatmap_os::{Tid, i32_at, task};
 use std::collections::{HashMap, HashSet};
@@ -107,7 +107,7 @@ impl Perf {
             () if in_hardirq || waker == 0 => self.interrupts += 1,
             () if !self.threads.contains_key(&waker) => {
                 // An ended thread is reported by its own number.
-                let pid = ThreadStat::of(waker).map_or(waker, |task| task.pid);
+                let pid = Family::of(waker).map_or(waker, |family| family.pid);
                 let names = &self.stranger_names;
                 self.strangers.count(pid, 1.0, || names.get(&pid).cloned().unwrap_or_default());
             }
@@ -258,6 +258,21 @@ mod tests {
         let ended = TracepointRecord::Ended { time_ns: 200, tid: 8 };
         let look = followed().look_at(vec![created(), ended]);
         assert_eq!(look.threads, [first, born.clone(), Born { end, ..born }]);
+    }
+
+    #[test]
+    fn outside_waker_counts_for_its_process() {
+        let waker = std::thread::spawn(|| {
+            let mut perf = followed();
+            let waker = task::own_tid();
+            perf.passed(waker, &8_i32.to_ne_bytes(), &mut HashMap::new());
+            perf.passed(1, &8_i32.to_ne_bytes(), &mut HashMap::new());
+            (waker, perf.outsiders())
+        });
+        let (waker, outsiders) = waker.join().unwrap();
+        assert_ne!(waker, task::own_pid());
+        let pids: Vec<Tid> = outsiders.iter().map(|outsider| outsider.pid).collect();
+        assert_eq!(pids, [1], "this process is not listed");
     }
 
     #[test]

@@ -174,6 +174,17 @@ fn unseen(seating: &Seating, what: &str) -> String {
 }
 
 #[test]
+fn stranger_with_reused_number_has_all_of_its_time() {
+    let made = made();
+    made.thread(90, 90, &MadeThread { run_ms: 150, ..worker() });
+    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    made.pass(2 * SECOND);
+    made.thread(90, 90, &MadeThread { run_ms: 250, started_ticks: 1010, ..worker() });
+    let cpus = watcher.seating().cpus;
+    assert_eq!(cpus[0].strangers[0].run_percent, 12.5);
+}
+
+#[test]
 fn strangers_are_not_searched_among_many_threads() {
     let made = made();
     made.write("proc/loadavg", "0.1 0.1 0.1 1/90000 7\n");

@@ -70,7 +70,12 @@ fn mirror_image_represents_omitted_mapping() {
 #[test]
 fn ranking_round_trips_through_json() {
     let ranking = ranked(&setup(5));
-    assert_eq!(Ranking::from_json(&ranking.to_json()).unwrap(), ranking);
+    let text = ranking.to_json();
+    let former = text.replace("seatmap-mappings/1", "seatmap-ranking/1");
+    assert_ne!(former, text);
+    for text in [text, former] {
+        assert_eq!(Ranking::from_json(&text).unwrap(), ranking);
+    }
 }
 
 #[test]
@@ -80,7 +85,7 @@ fn invalid_files_are_refused() {
         assert!(text.contains(right), "{right}");
         Ranking::from_json(&text.replace(right, wrong)).unwrap_err().to_string()
     };
-    insta::assert_snapshot!(refused("ranking/1", "ranking/2"), @"its format is 'seatmap-ranking/2', but this program reads seatmap-ranking/1");
+    insta::assert_snapshot!(refused("mappings/1", "mappings/2"), @"its format is 'seatmap-mappings/2', but this program reads seatmap-mappings/1");
     insta::assert_snapshot!(refused("\"rounds\":10", "\"rounds\":0"), @"no rounds, so there is nothing to time; leave --rounds out or write 1 or more");
     insta::assert_snapshot!(refused("\"runs\":3", "\"runs\":2"), @"the times of [0321] are not from this study, or are duplicates");
     insta::assert_snapshot!(refused("\"index\":5", "\"index\":4"), @"the times of [0312] are not from this study, or are duplicates");

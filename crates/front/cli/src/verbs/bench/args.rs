@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use seatmap_console::values::{WordedCpus, worded_cpus};
 use seatmap_console::{ResultForms, time_in};
-use seatmap_data::document::shell_word;
+use seatmap_data::document::{shell_word, whole_number};
 use seatmap_launch::Executable;
 use seatmap_trial::tune::{Better, Metric};
 use std::ffi::OsString;
@@ -239,7 +239,7 @@ pub struct Other {
 }
 
 fn blocks(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| BLOCKS.contains(number));
+    let number = whole_number(text).filter(|number| BLOCKS.contains(number));
     number.ok_or_else(|| {
         format!("'{text}' is not a number of blocks from {} to {}", BLOCKS.start(), BLOCKS.end())
     })

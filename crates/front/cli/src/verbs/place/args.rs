@@ -4,6 +4,7 @@ use super::on_cluster::OnCluster;
 use clap::{Args, ValueEnum};
 use seatmap_console::values::{LevelChoice, MachineCpus, machine_cpus};
 use seatmap_console::{ResultForms, choice, time_within};
+use seatmap_data::document::whole_number;
 use seatmap_data::machine::CoreKind;
 use seatmap_data::plan::Objective;
 use seatmap_measure::appraise::BeforePlan;
@@ -391,8 +392,9 @@ pub enum MethodChoice {
 }
 
 fn fix(text: &str) -> Result<(usize, u32), String> {
-    let parsed =
-        text.split_once('=').and_then(|(task, cpu)| Some((task.parse().ok()?, cpu.parse().ok()?)));
+    let parsed = text
+        .split_once('=')
+        .and_then(|(task, cpu)| Some((whole_number(task)?, whole_number(cpu)?)));
     parsed.ok_or_else(|| format!("'{text}' is not TASK=CPU, such as 0=4"))
 }
 

@@ -2,6 +2,7 @@
 
 use super::args::PlaceArgs;
 use clap::Args;
+use seatmap_data::document::whole_number;
 use seatmap_place::ranks::RankWishes;
 
 /// The wishes for a job's ranks on the nodes of a cluster.
@@ -105,7 +106,7 @@ fn fix_node(text: &str) -> Result<(usize, String), String> {
     let parts = text
         // A rank's number has no equals sign.
         .split_once('=')
-        .and_then(|(rank, node)| Some((rank.trim().parse().ok()?, node.trim().to_owned())));
+        .and_then(|(rank, node)| Some((whole_number(rank.trim())?, node.trim().to_owned())));
     parts
         .filter(|(_, node)| !node.is_empty())
         .ok_or_else(|| format!("'{text}' is not RANK=NODE, such as 3=n5"))

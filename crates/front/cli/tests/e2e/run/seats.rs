@@ -152,6 +152,32 @@ fn thread_calling_execve_keeps_its_seat() {
     }
 }
 
+/// The kernel gives it the start of the main thread, by which the launcher recognises threads.
+#[test]
+fn thread_calling_execve_late_keeps_its_seat() {
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
+    let told = run_as_usual(&Place::new(), on(&[b, a, b]), [program, "late"], &[]);
+    let settled = says("settled", a);
+    assert_eq!(told.lines().last(), Some(&settled.as_str()), "{}", told.report);
+}
+
+/// Linux reuses the numbers of ended threads, within seconds if many processes start.
+#[test]
+fn thread_with_reused_number_gets_its_own_mask() {
+    let Some((program, [a, _])) = on_two_cpus(programs::c()) else { return };
+    let place = Place::new();
+    let mut command = place.command_of("unshare");
+    command.args(["--map-root-user", "--pid", "--fork", "--mount-proc", crate::PROGRAM]);
+    command.args(["run", "--strict", "--once", "--cpus", &a.to_string(), "--", program, "reuse"]);
+    let output = command.output();
+    let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let line = said.unwrap_or_default().lines().last().unwrap_or_default().to_owned();
+    match line.strip_prefix("reused ").and_then(|rest| rest.split_once(" narrow ")) {
+        None | Some(("0", _)) => seatmap_needs::skipped!("this user may make no PID namespace"),
+        Some((_, narrow)) => assert_eq!(narrow, "0", "{line}"),
+    }
+}
+
 #[test]
 fn shell_pipeline_processes_are_seated() {
     let [a, b] = two_cpus();

@@ -3,7 +3,7 @@
 
 use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::intervals::{Interval, TITLE};
-use crate::words::{joined, visible};
+use crate::words::{joined, signed, visible};
 use seatmap_data::document::left_aligned;
 
 const AXIS: usize = 41;
@@ -72,7 +72,7 @@ fn intervals(rows: &[Interval]) -> String {
     let most = finite.map(f64::abs).fold(1e-9, f64::max);
     let names = Vec::from_iter(rows.iter().map(|row| visible(&row.name)));
     let width = names.iter().map(|name| name.chars().count()).fold(0, usize::max);
-    let mut text = format!("```text\n{TITLE}, from {:+.1} to {most:+.1}\n", -most);
+    let mut text = format!("```text\n{TITLE}, from {} to {}\n", signed(-most, 1), signed(most, 1));
     for (row, name) in rows.iter().zip(&names) {
         let mut letters = vec![' '; AXIS];
         if let Some([low, high]) = row.ends {

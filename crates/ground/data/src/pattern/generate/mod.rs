@@ -9,6 +9,7 @@ mod tests;
 
 pub use spec_error::SpecError;
 
+use crate::document::whole_number;
 use crate::pattern::graph::{MAX_EDGES, MAX_TASKS, tasks_problem};
 use crate::pattern::{Edge, Pattern};
 use crate::statistics::words::counted;
@@ -87,7 +88,7 @@ fn edges(name: &str, rest: &str) -> Result<Edges, String> {
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     match text {
         "" => Err("a number is missing".to_owned()),
-        _ => text.parse().map_err(|_| format!("'{text}' is not a whole number below 2^64")),
+        _ => whole_number(text).ok_or_else(|| format!("'{text}' is not a whole number below 2^64")),
     }
 }
 
