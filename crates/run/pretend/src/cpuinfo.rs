@@ -77,7 +77,8 @@ pub fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     text
 }
 
-/// The blocks of Arm's kernels (`c_show` in arch/arm64/kernel/cpuinfo.c and arch/arm/kernel/setup.c).
+/// The blocks of Arm's kernels (`c_show` in arch/arm64/kernel/cpuinfo.c and
+/// arch/arm/kernel/setup.c).
 fn of_arm(machine: &PretendedMachine, host: &str) -> String {
     let bogomips = small::value_of(host, "bogomips").or(small::value_of(host, "BogoMIPS"));
     let bogomips = bogomips.as_deref().unwrap_or("0.00");
