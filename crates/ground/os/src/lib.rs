@@ -51,6 +51,7 @@
 //! | [`ending`] | how a process ended, and how to end alike |
 //! | [`limited`] | helper commands with a time limit |
 //! | [`scratch`] | temporary files, removed even after a kill |
+//! | [`orphans`] | processes left behind by their parents |
 //! | [`connections`] | processes connected by pipes and sockets |
 //! | [`starved`] | runnable threads that never get a CPU |
 //! | [`published`] | text that a process shows to others |
@@ -107,6 +108,7 @@ pub mod mounts;
 pub mod named_file;
 pub mod net;
 pub mod numa_maps;
+pub mod orphans;
 pub mod owed;
 pub mod pages;
 pub mod partners;

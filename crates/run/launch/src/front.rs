@@ -15,7 +15,7 @@ use crate::{Ending, signals};
 use seatmap_os::owed::OwedMasks;
 use seatmap_os::ready::Awaited;
 use seatmap_os::task::ThreadStat;
-use seatmap_os::{Tid, ready, task};
+use seatmap_os::{Tid, orphans, ready, task};
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -97,8 +97,8 @@ pub fn split() -> io::Result<ForkSide> {
 /// Makes this process adopt its orphaned descendants, to learn of their ends.
 pub(crate) fn adopt_orphans() {
     // If the kernel does not support this, init adopts the orphans, and the traced ones are still
-    // known. SAFETY: sets an attribute of this process.
-    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+    // known.
+    let _ = orphans::adopt(true);
 }
 
 impl Front {

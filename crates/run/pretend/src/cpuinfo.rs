@@ -1,7 +1,9 @@
 //! The pretended `/proc/cpuinfo`.
 
 use crate::PretendedMachine;
+use crate::arm::ArmCore;
 use crate::tree::core_ranks;
+use seatmap_os::visible::visible;
 use seatmap_os::{Root, small};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,10 +33,13 @@ impl HostFacts {
     }
 }
 
-/// A block for each online CPU, from the first block of this computer's file.
+/// A block for each online CPU, with the flags of this computer's first block.
 pub fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };
+    if machine.running().any(|pu| pu.core_type.is_some()) {
+        return of_arm(machine, block);
+    }
     let ranks = core_ranks(machine);
     let running = machine.running();
     let mut packages: BTreeMap<u32, (usize, BTreeSet<Option<u32>>)> = BTreeMap::new();
@@ -51,7 +56,7 @@ pub fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
             let tabs = line.split(':').next().unwrap_or_default();
             let value = match tabs.trim() {
                 "processor" | "apicid" | "initial apicid" => pu.os.to_string(),
-                "model name" => machine.name.clone(),
+                "model name" => visible(&machine.name),
                 "physical id" => package.to_string(),
                 "siblings" => siblings.to_string(),
                 "core id" => ranks[&pu.os].to_string(),
@@ -68,6 +73,32 @@ pub fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
             text.push_str(&format!("{tabs}: {value}\n"));
         }
         text.push('\n');
+    }
+    text
+}
+
+/// The blocks of Arm's kernels (`c_show` in arch/arm64/kernel/cpuinfo.c and
+/// arch/arm/kernel/setup.c).
+fn of_arm(machine: &PretendedMachine, host: &str) -> String {
+    let bogomips = small::value_of(host, "bogomips").or(small::value_of(host, "BogoMIPS"));
+    let bogomips = bogomips.as_deref().unwrap_or("0.00");
+    let features_here = small::value_of(host, "Features");
+    let mut text = String::new();
+    for pu in machine.running() {
+        let core = ArmCore::of(pu.core_type.unwrap_or_default());
+        text += &format!("processor\t: {}\n", pu.os);
+        if !core.has_64_bits() {
+            text += "model name\t: ARMv7 Processor rev 0 (v7l)\n";
+        }
+        let features = features_here.as_deref().unwrap_or(core.least_features());
+        text += &format!(
+            "BogoMIPS\t: {bogomips}\nFeatures\t: {features}\n\
+             CPU implementer\t: {:#04x}\nCPU architecture: {}\nCPU variant\t: 0x0\n\
+             CPU part\t: {:#05x}\nCPU revision\t: 0\n\n",
+            core.implementer,
+            core.architecture(),
+            core.part
+        );
     }
     text
 }
@@ -89,5 +120,24 @@ mod tests {
             "processor\t: 7\nmodel name\t: small\nphysical id\t: 1\nsiblings\t: 4\n\
              core id\t\t: 1\ncpu cores\t: 2\nflags\t\t: fpu avx2"
         );
+    }
+    #[test]
+    fn arm_cores_have_the_form_of_their_kernels() {
+        let mut machine = small();
+        // Cortex-A76 and, with 32 bits, Cortex-A7.
+        for pu in &mut machine.topology.pus {
+            pu.core_type = Some(if pu.os == 7 { 0x4100_c070 } else { 0x4100_d0b0 });
+        }
+        let text = cpuinfo(&machine, "processor\t: 0\nflags\t: avx2\nbogomips\t: 48.00\n\n");
+        let blocks: Vec<&str> = text.split_terminator("\n\n").collect();
+        assert_eq!(blocks.len(), 8);
+        assert_eq!(
+            blocks[6],
+            "processor\t: 6\nBogoMIPS\t: 48.00\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n\
+             CPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd0b\nCPU revision\t: 0"
+        );
+        assert!(blocks[7].contains("(v7l)") && blocks[7].contains("CPU architecture: 7"), "{text}");
+        let text = cpuinfo(&machine, "processor\t: 0\nFeatures\t: fp asimd sve\n\n");
+        assert_eq!(text.matches("Features\t: fp asimd sve\n").count(), 8, "{text}");
     }
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `machine` | the pretended machine: its CPUs, online and allowed |
 //! | `tree`, `cpuinfo`, `groups` | its files |
+//! | `arm` | types of Arm's cores |
 //! | `cpu_times` | `/proc/stat` with advancing times |
 //! | `written` | the files in a folder |
 //! | `stage` | the steps that show the files |
@@ -20,6 +21,7 @@
 #![deny(missing_docs)]
 
 mod answers;
+mod arm;
 mod cpu_times;
 mod cpuinfo;
 mod error;

@@ -54,6 +54,8 @@ pub struct RecordedThread {
     pub run_ns: u64,
     /// Time waiting for a real CPU, in nanoseconds.
     pub wait_ns: u64,
+    /// The two times before the program began, in which this process mounted its files.
+    before_ns: [u64; 2],
 }
 
 impl RecordedThread {
@@ -126,6 +128,9 @@ impl ProgramRecord {
         let mut record = ProgramRecord::default();
         record.processes.push(RecordedProcess { pid, parent: 0 });
         record.arrive(pid, pid, Birth { mask, policy: PretendedPolicy::default(), at_s: 0.0 });
+        let before = task::times(pid);
+        let before_ns = before.map(|times| [times.run_ns, times.wait_ns.unwrap_or_default()]);
+        record.threads[0].before_ns = before_ns.unwrap_or_default();
         record
     }
 
@@ -311,8 +316,9 @@ impl ProgramRecord {
         let thread = &mut self.threads[at];
         thread.name = task.name;
         if let Some(times) = task::times(tid) {
-            thread.run_ns = times.run_ns;
-            thread.wait_ns = times.wait_ns.unwrap_or_default();
+            let [run_ns, wait_ns] = thread.before_ns;
+            thread.run_ns = times.run_ns.saturating_sub(run_ns);
+            thread.wait_ns = times.wait_ns.unwrap_or_default().saturating_sub(wait_ns);
         }
         true
     }

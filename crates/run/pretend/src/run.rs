@@ -63,8 +63,9 @@ impl PretendRequest {
         if self.leaves_stdout {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
         }
-        let begun = Instant::now();
         let (pid, listener, early) = start(command, files, filter, &signals)?;
+        // Not before: a large machine's files take a second.
+        let begun = Instant::now();
         let answers = PretendedKernel::new(self.machine.clone(), pid);
         let mut session = Session { answers, listener, begun };
         for call in early {
@@ -187,21 +188,28 @@ impl Session {
     fn serve(&mut self, pid: Tid, signals: &Signals) -> io::Result<Ending> {
         let news = signals.descriptor()?;
         loop {
-            let [has_calls, has_news] =
-                readable([self.listener.as_raw_fd(), news.as_raw_fd()], LOOK_EVERY)?;
-            if has_calls && let Some(call) = self.listener.next()? {
+            let both = [Awaited::data(&self.listener), Awaited::data(&news)];
+            let [calls, came] = ready::wait(both, Some(LOOK_EVERY))?;
+            if calls.has_data
+                && let Some(call) = self.listener.next()?
+            {
                 self.answer(&call)?;
             }
-            if has_news {
+            if came.has_data {
                 while let Some(came) = signals.next(Duration::ZERO) {
                     came.pass_on(pid);
                 }
             }
-            if !has_calls && !has_news {
+            if calls.has_ended {
+                // No process is left, but the kernel still removes its files.
+                ready::wait([Awaited::data(&news)], Some(START_EVERY))?;
+            } else if !calls.has_data && !came.has_data {
                 self.look();
             }
             // The news may have gone to another thread.
-            if !has_calls && let Some(ending) = ending(pid, signals)? {
+            if !calls.has_data
+                && let Some(ending) = ending(pid, signals)?
+            {
                 return Ok(ending);
             }
         }

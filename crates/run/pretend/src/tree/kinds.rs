@@ -2,6 +2,7 @@
 
 use super::{CPUS, MachineTree, ranges};
 use crate::PretendedMachine;
+use crate::arm::ArmCore;
 use seatmap_data::grouped::by_key;
 use seatmap_data::machine::speed::kinds_of;
 use seatmap_data::machine::{CoreKind, Pu, Speed};
@@ -12,13 +13,10 @@ use std::collections::BTreeMap;
 pub const KIND_LISTS: [&str; 3] =
     ["sys/devices/cpu_core", "sys/devices/cpu_atom", "sys/devices/cpu_lowpower"];
 
-/// The architecture field of `MIDR_EL1`: identified by feature registers, as of all 64-bit cores.
-const MIDR_ARCHITECTURE: u64 = 0xf_0000;
-
 impl MachineTree {
     pub(crate) fn kinds(&mut self, machine: &PretendedMachine) {
         for pu in machine.running() {
-            let midr = pu.core_type.map(|core_type| core_type | MIDR_ARCHITECTURE);
+            let midr = pu.core_type.and_then(|core_type| ArmCore::of(core_type).midr());
             let figures = [
                 ("cpu_capacity", pu.capacity),
                 ("acpi_cppc/highest_perf", pu.priority.map(u64::from)),

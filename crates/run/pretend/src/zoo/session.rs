@@ -4,7 +4,7 @@
 //! an ended one. So every child of this process is a running one or is left over.
 
 use seatmap_launch::Ending;
-use seatmap_os::{Root, StopCheck, Tid, checked, task};
+use seatmap_os::{StopCheck, Tid, orphans};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -39,8 +39,8 @@ impl ZooSession {
     /// # Errors
     /// The kernel's error.
     pub fn begin() -> io::Result<Self> {
-        adopt_orphans(true)?;
-        Ok(ZooSession { others: children()?, running: Mutex::default() })
+        orphans::adopt(true)?;
+        Ok(ZooSession { others: orphans::children()?, running: Mutex::default() })
     }
 
     /// Runs a command until it ends, or ends it with all of its processes.
@@ -86,7 +86,7 @@ impl ZooSession {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.remove(&ended);
         loop {
-            let left = children()?;
+            let left = orphans::children()?;
             let left: Vec<Tid> = left
                 .into_iter()
                 .filter(|pid| !running.contains(pid) && !self.others.contains(pid))
@@ -94,44 +94,21 @@ impl ZooSession {
             if left.is_empty() {
                 return Ok(());
             }
-            for pid in left {
-                // SAFETY: signals and reaps a child, and touches no memory.
-                unsafe {
-                    libc::kill(pid, libc::SIGKILL);
-                    libc::waitpid(pid, std::ptr::null_mut(), 0);
-                }
-            }
+            left.into_iter().for_each(orphans::end);
         }
     }
 }
 
 impl Drop for ZooSession {
     fn drop(&mut self) {
-        let _ = adopt_orphans(false);
+        let _ = orphans::adopt(false);
     }
 }
 
+/// The new process also adopts the orphans below it.
 fn lead_session() -> io::Result<()> {
-    // SAFETY: these calls touch no memory.
-    // SAFETY: both concern only this process.
-    unsafe {
-        checked(libc::setsid())?;
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-    }
-    adopt_orphans(true)
-}
-
-/// `PR_SET_CHILD_SUBREAPER` of prctl(2), which survives execve(2).
-fn adopt_orphans(is_wanted: bool) -> io::Result<()> {
-    // SAFETY: the call touches no memory.
-    let is_wanted = libc::c_ulong::from(is_wanted);
-    // SAFETY: a process's attribute; no memory is involved.
-    checked(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, is_wanted, 0, 0, 0) }).map(drop)
-}
-
-fn children() -> io::Result<BTreeSet<Tid>> {
-    let own = task::own_pid();
-    task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
+    orphans::lead_session()?;
+    orphans::adopt(true)
 }
 
 #[cfg(test)]
@@ -153,7 +130,7 @@ mod tests {
         let daemon = format!("(setsid sleep 600 & echo $! > {}) ; true", file.display());
         let left = || {
             let pid = std::fs::read_to_string(&file).unwrap();
-            task::lives(pid.trim().parse().unwrap())
+            seatmap_os::task::lives(pid.trim().parse().unwrap())
         };
         let has_started = || std::fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n'));
         let long = Duration::from_secs(600);

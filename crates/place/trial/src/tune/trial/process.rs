@@ -3,11 +3,10 @@
 use super::{Contestant, GRACE, Printed};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open,
-    set_child_subreaper, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open, waitpid,
 };
 use seatmap_os::cpu_set::PreparedMask;
-use seatmap_os::{CpuSet, Ending, Root, interpreter, task};
+use seatmap_os::{CpuSet, Ending, Root, interpreter, orphans, task};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
@@ -49,9 +48,9 @@ pub struct RunProcess {
 impl RunProcess {
     pub fn new(contestant: &Contestant, raised: bool, printed: &Printed) -> io::Result<Self> {
         // Leftover processes become children of this process, and are found.
-        set_child_subreaper(Some(rustix::process::getpid()))?;
+        orphans::adopt(true)?;
         // A guard or earlier helper does not belong to the run.
-        let others = children()?;
+        let others = orphans::children()?;
         let mut words = contestant.launcher.iter().chain(&contestant.command);
         let program = words.next().ok_or_else(|| io::Error::other("there is no command"))?;
         let mut command = Command::new(program);
@@ -122,7 +121,7 @@ impl RunProcess {
     /// Now, with those that its ended processes left.
     fn threads(&self) -> usize {
         let root = Root::new("/");
-        let all = children().unwrap_or_default();
+        let all = orphans::children().unwrap_or_default();
         let mut left: Vec<i32> = all.difference(&self.others).copied().collect();
         let mut count = 0;
         while let Some(pid) = left.pop() {
@@ -161,12 +160,10 @@ impl RunProcess {
 
 fn prepare(raised: bool, mut group: Option<&File>, mask: Option<&PreparedMask>) -> io::Result<()> {
     // This comes first, because an autogroup is created with its session.
-    rustix::process::setsid()?;
+    orphans::lead_session()?;
     if let Some(mask) = mask {
         mask.give(0)?;
     }
-    // The run must not outlive a killed Seatmap.
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(members) = &mut group {
         // 0 means the writing process.
         members.write_all(b"0")?;
@@ -179,15 +176,10 @@ fn prepare(raised: bool, mut group: Option<&File>, mask: Option<&PreparedMask>) 
 }
 
 fn left_behind(others: &BTreeSet<i32>) -> io::Result<Option<i32>> {
-    Ok(children()?
+    Ok(orphans::children()?
         .difference(others)
         .copied()
         .find(|pid| matches!(waitpid(Pid::from_raw(*pid), WaitOptions::NOHANG), Ok(None))))
-}
-
-fn children() -> io::Result<BTreeSet<i32>> {
-    let own = std::process::id() as i32;
-    task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 
 fn end_all(others: &BTreeSet<i32>) {
@@ -197,8 +189,11 @@ fn end_all(others: &BTreeSet<i32>) {
         while left_behind(others).is_ok_and(|left| left.is_some())
             && (signal == Signal::KILL || Instant::now() < until)
         {
-            for pid in
-                children().unwrap_or_default().difference(others).copied().filter_map(Pid::from_raw)
+            for pid in orphans::children()
+                .unwrap_or_default()
+                .difference(others)
+                .copied()
+                .filter_map(Pid::from_raw)
             {
                 let _ = kill_process(pid, signal);
             }
