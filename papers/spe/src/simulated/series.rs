@@ -126,9 +126,20 @@ mod tests {
 
     const FOUND: u64 = 1 << 32;
 
+    fn word(call: SessionCall) -> String {
+        format!("{call:?}").split(' ').next().unwrap().to_owned()
+    }
+
+    fn sending(wait: MessageWait, by_kernel: bool) -> MessageSeries {
+        MessageSeries {
+            values: vec![7, 8, 9],
+            by_kernel,
+            ..MessageSeries::new(2, Mailbox::In, wait, 3)
+        }
+    }
+
     /// Answers the calls of a series in this order; returns the calls' first words.
     fn calls(series: &mut MessageSeries, answers: &[u64]) -> Vec<String> {
-        let word = |call: SessionCall| format!("{call:?}").split(' ').next().unwrap().to_owned();
         let mut call = series.call();
         let mut seen = Vec::new();
         for answer in answers {
@@ -141,18 +152,13 @@ mod tests {
 
     #[test]
     fn sending_stops_at_a_full_mailbox_or_waits_for_room() {
-        let series = |wait, by_kernel| MessageSeries {
-            values: vec![7, 8, 9],
-            by_kernel,
-            ..MessageSeries::new(2, Mailbox::In, wait, 3)
-        };
-        let mut never = series(MessageWait::Never, true);
+        let mut never = sending(MessageWait::Never, true);
         assert_eq!(calls(&mut never, &[1, 1, 0]), ["Send", "Send", "Send"]);
         assert_eq!((never.done, never.looks, never.unmoved()), (2, 2, (2, Some(9))));
-        let mut all = series(MessageWait::All, true);
+        let mut all = sending(MessageWait::All, true);
         assert_eq!(calls(&mut all, &[1, 0, 1, 1, 1]), ["Send", "Send", "Await", "Send", "Send"]);
         assert_eq!((all.done, all.unmoved()), (3, (2, None)));
-        let mut polls = series(MessageWait::First, false);
+        let mut polls = sending(MessageWait::First, false);
         assert_eq!(calls(&mut polls, &[0, 0, 1, 0]), ["Send"; 4]);
         assert_eq!(polls.done, 1);
     }
