@@ -8,6 +8,10 @@ extern "C++" {
 #endif
 
 #include "simdmath.h"
+#ifdef __SPU__
+/* The SDK's headers of this library give an SPU its intrinsics too. */
+#include "spu_intrinsics.h"
+#endif
 
 #define __VECTOR_INLINE static inline __attribute__((unused))
 

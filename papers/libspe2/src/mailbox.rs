@@ -3,46 +3,34 @@
 use crate::call::{Errno, number};
 use crate::context::context;
 use crate::handle::ContextHandle;
-use seatmap_spe::SpeContext;
 use seatmap_spe::mailbox::Mailbox;
+use seatmap_spe::{MessageWait, SpeContext};
 use std::ffi::{c_int, c_uint};
 
 const ALL_BLOCKING: c_uint = 1;
 const ANY_BLOCKING: c_uint = 2;
 const ANY_NONBLOCKING: c_uint = 3;
 
-fn repeat(
-    spe: &SpeContext,
-    mailbox: Mailbox,
-    count: usize,
-    behavior: c_uint,
-    mut step: impl FnMut(usize) -> bool,
-) -> Result<i32, Errno> {
-    let mut done = 0;
-    while done < count {
-        let must = match behavior {
-            ALL_BLOCKING => true,
-            ANY_BLOCKING => done == 0,
-            _ => false,
-        };
-        let is_done = if must { spe.repeat(mailbox, || step(done)) } else { step(done) };
-        if !is_done && must && done == 0 {
-            // No other thread could run the program.
-            return Err(Errno(libc::EIO));
-        }
-        if !is_done {
-            break;
-        }
-        done += 1;
+fn wait_of(behavior: c_uint) -> Result<MessageWait, Errno> {
+    match behavior {
+        ALL_BLOCKING => Ok(MessageWait::All),
+        ANY_BLOCKING => Ok(MessageWait::First),
+        ANY_NONBLOCKING => Ok(MessageWait::Never),
+        _ => Err(Errno(libc::EINVAL)),
     }
-    c_int::try_from(done).map_err(|_| Errno(libc::EINVAL))
 }
 
-fn counted(data: *const c_uint, count: c_int, behavior: c_uint) -> Result<usize, Errno> {
+fn counted(data: *const c_uint, count: c_int) -> Result<usize, Errno> {
     let count = usize::try_from(count).ok().filter(|count| *count > 0 && !data.is_null());
-    count
-        .filter(|_| (ALL_BLOCKING..=ANY_NONBLOCKING).contains(&behavior))
-        .ok_or(Errno(libc::EINVAL))
+    count.ok_or(Errno(libc::EINVAL))
+}
+
+/// The number of moved messages. A wait without any means that no thread could run the program.
+fn moved(count: usize, wait: MessageWait) -> Result<i32, Errno> {
+    if count == 0 && wait != MessageWait::Never {
+        return Err(Errno(libc::EIO));
+    }
+    c_int::try_from(count).map_err(|_| Errno(libc::EINVAL))
 }
 
 /// Writes messages to the SPU; returns their number.
@@ -56,9 +44,11 @@ pub unsafe extern "C" fn spe_in_mbox_write(
     number(|| {
         // SAFETY: C's promise.
         let spe = &unsafe { context(spe) }?.spe;
-        let count = counted(data, count, behavior)?;
+        let count = counted(data, count)?;
+        let wait = wait_of(behavior)?;
         // SAFETY: C's promise: `count` words.
-        repeat(spe, Mailbox::In, count, behavior, |at| spe.try_send(unsafe { data.add(at).read() }))
+        let values = unsafe { std::slice::from_raw_parts(data, count) };
+        moved(spe.send_all(values, wait), wait)
     })
 }
 
@@ -66,17 +56,14 @@ fn receive(
     spe: &SpeContext,
     mailbox: Mailbox,
     data: *mut c_uint,
-    count: usize,
+    count: c_int,
     behavior: c_uint,
 ) -> Result<i32, Errno> {
-    repeat(spe, mailbox, count, behavior, |at| {
-        let value = spe.try_receive(mailbox);
-        // SAFETY: C's promise: `count` words.
-        value.is_some_and(|value| unsafe {
-            data.add(at).write(value);
-            true
-        })
-    })
+    let count = counted(data, count)?;
+    let wait = wait_of(behavior)?;
+    // SAFETY: C's promise: `count` words.
+    let values = unsafe { std::slice::from_raw_parts_mut(data, count) };
+    moved(spe.receive_all(mailbox, values, wait), wait)
 }
 
 /// Reads messages from the SPU without waiting; returns their number.
@@ -89,7 +76,6 @@ pub unsafe extern "C" fn spe_out_mbox_read(
     number(|| {
         // SAFETY: C's promise.
         let spe = &unsafe { context(spe) }?.spe;
-        let count = counted(data, count, ANY_NONBLOCKING)?;
         receive(spe, Mailbox::Out, data, count, ANY_NONBLOCKING)
     })
 }
@@ -105,7 +91,6 @@ pub unsafe extern "C" fn spe_out_intr_mbox_read(
     number(|| {
         // SAFETY: C's promise.
         let spe = &unsafe { context(spe) }?.spe;
-        let count = counted(data, count, behavior)?;
         receive(spe, Mailbox::OutInterrupting, data, count, behavior)
     })
 }

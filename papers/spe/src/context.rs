@@ -6,6 +6,7 @@ use crate::faults;
 use crate::hooks::HOST;
 use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
+use crate::messages::MessageWait;
 pub use crate::options::ContextOptions;
 use crate::pool;
 use crate::problem::{self, ProblemStateArea, RegisterAccess};
@@ -13,14 +14,15 @@ use crate::proxy::{self, Proxy};
 use crate::run::SpuRun;
 use crate::simulated::channels::SIMULATED;
 use crate::simulated::ppe::SimulatedContext;
+use crate::simulated::series::outbound;
 use crate::simulated::{SpeMachine, machine};
 use crate::state::SpeState;
 use crate::stop::{Arguments, EntryPoint, Pause, Resumable, RunStop, StopReason, Turned};
 use crate::store::SpeStore;
-use crate::stuck::{self, WaitReason, Waiter};
+use crate::stuck;
 use crate::style::SpeStyle;
 use crate::transfer::{LocalStoreTransfer, TransferRule};
-use seatmap_cell_sim::session::{CellBeSession, MailboxCount, Outbound, ProgramTurn, TagCondition};
+use seatmap_cell_sim::session::{CellBeSession, MailboxCount, ProgramTurn, TagCondition};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
@@ -132,7 +134,7 @@ impl SpeContext {
     #[inline]
     pub fn messages(&self, mailbox: Mailbox) -> usize {
         match &self.simulated {
-            Some(seat) => seat.count(MailboxCount::Waiting(which(mailbox))),
+            Some(seat) => seat.count(MailboxCount::Waiting(outbound(mailbox))),
             None => self.state.mailboxes().waiting(mailbox) as usize,
         }
     }
@@ -145,38 +147,11 @@ impl SpeContext {
         }
     }
 
-    /// Waits until `step` succeeds in sending, or in receiving from `mailbox`. Returns false if no
-    /// thread runs or could run the program.
-    #[inline]
-    pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
-        let Some(seat) = &self.simulated else {
-            let wait = match mailbox {
-                Mailbox::In => WaitReason::Room(self.number()),
-                _ => WaitReason::MessageOf(self.number()),
-            };
-            let found = self
-                .state
-                .notify()
-                .wait_for_others((Waiter::Thread, wait), || step().then_some(()));
-            return found.is_some();
-        };
-        let what = match mailbox {
-            Mailbox::In => MailboxCount::InboundRoom,
-            _ => MailboxCount::Waiting(which(mailbox)),
-        };
-        while !step() {
-            if seat.sleeps() || what == MailboxCount::Waiting(Outbound::Interrupting) {
-                seat.await_count(what);
-            }
-        }
-        true
-    }
-
     /// Writes a message to the SPU. Returns false if there is no room.
     #[inline]
     pub fn try_send(&self, value: u32) -> bool {
-        if let Some(seat) = &self.simulated {
-            return seat.send(value);
+        if self.simulated.is_some() {
+            return self.send_all(&[value], MessageWait::Never) == 1;
         }
         let fits = self.state.mailboxes().send(value);
         if fits {
@@ -188,8 +163,10 @@ impl SpeContext {
     /// Receives a message from one of the SPU's mailboxes.
     #[inline]
     pub fn try_receive(&self, mailbox: Mailbox) -> Option<u32> {
-        if let Some(seat) = &self.simulated {
-            return seat.receive(which(mailbox));
+        if self.simulated.is_some() {
+            let mut value = [0];
+            let count = self.receive_all(mailbox, &mut value, MessageWait::Never);
+            return (count == 1).then_some(value[0]);
         }
         let value = self.state.mailboxes().receive(mailbox)?;
         self.state.changed();
@@ -427,10 +404,6 @@ impl RegisterAccess for SpeContext {
             _ => None,
         }
     }
-}
-
-fn which(mailbox: Mailbox) -> Outbound {
-    if mailbox == Mailbox::Out { Outbound::Plain } else { Outbound::Interrupting }
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@
 //! | | [`image`], [`dynamic`] | checking and loading a program; its links |
 //! | | [`symbols`] | the names of its functions |
 //! | | [`store`], [`mailbox`] | the local store; mailboxes |
+//! | | [`messages`] | several messages in one call |
 //! | | [`notify`], [`crowd`] | waiting threads; how long they spin |
 //! | | [`stuck`] | deadlocks |
 //! | values | [`transfer`], [`proxy`] | transfers and their rules; the PPE's registers for them |
@@ -55,6 +56,7 @@ pub mod hooks;
 pub mod image;
 pub mod list;
 pub mod mailbox;
+pub mod messages;
 pub mod notify;
 #[cfg(target_arch = "x86_64")]
 pub mod operand;
@@ -80,6 +82,7 @@ pub use context::SpeContext;
 pub use error::SpeError;
 pub use event::EventHandler;
 pub use image::Image;
+pub use messages::MessageWait;
 pub use options::ContextOptions;
 pub use seatmap_cell_sim::session::TagCondition;
 pub use simulated::machine::processors;

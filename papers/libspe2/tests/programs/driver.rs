@@ -51,10 +51,26 @@ int main(void)
 }
 
 #[test]
+fn warnings_of_this_compiler_are_no_errors() {
+    let Some(tool) = Tool::new() else { return };
+    let home = tool.install();
+    let text = "#include <length_vec3.h>\nint main(void) { int unused;\n\
+                vector float sum = spu_add(spu_splats(1.0f), spu_splats(2.0f));\n\
+                return spu_extract(sum, 0) != 3; }\n";
+    let source = tool.write("warns.c", text);
+    let mut command = Command::new(home.join("../../../bin/spu-gcc"));
+    let arguments = ["-Wall", "-Werror", "-o", "warns", "/opt/cell/libmc_rand.a"];
+    let built = command.args(arguments).arg(source).current_dir(tool.path("")).output().unwrap();
+    assert!(built.status.success(), "{}", words(&built));
+    assert!(words(&built).contains("unused"), "{}", words(&built));
+}
+
+#[test]
 fn headers_have_the_names_of_the_sdk() {
     let Some(tool) = Tool::new() else { return };
     let home = tool.install();
     let text = "#include <reflect_vec3.h>\n#include <mutex.h>\n#include <libspe2.h>\n\
+                #include <mpm_macros.h>\n\
                 int main(void) { static int lock __attribute__((aligned(128)));\n\
                 vec_float4 v = {1, -1, 0, 0}, n = {0, 1, 0, 0}, r = reflect_vec3(v, n);\n\
                 mutex_ea_t m = (mutex_ea_t)(unsigned int)&lock; mutex_init(m); mutex_lock(m);\n\

@@ -3,6 +3,7 @@
 use crate::simulated::compute;
 pub use crate::simulated::request::DriverSlot;
 use crate::simulated::request::{Driver, DriverRequest, Request};
+use crate::simulated::series::MessageSeries;
 use crate::stop::{Resumable, StopReason};
 use seatmap_cell_sim::session::{CellBeSession, SessionCall};
 use std::cell::RefCell;
@@ -13,8 +14,8 @@ struct Seated {
     driver: Arc<Driver>,
     desk: Arc<DriverSlot>,
     since_ns: u64,
-    /// Its last call's context, if it only looked.
-    looked_at: Option<u16>,
+    /// Its last call's context, if it only looked, and the message that it tried to send.
+    looked_at: Option<(u16, Option<u32>)>,
 }
 
 thread_local! {
@@ -24,9 +25,7 @@ thread_local! {
 impl Seated {
     fn ask(&mut self, ask: DriverRequest) -> u64 {
         self.looked_at = match ask {
-            DriverRequest::Call(
-                SessionCall::Receive { from: of, .. } | SessionCall::Count { of, .. },
-            ) => Some(of),
+            DriverRequest::Call(SessionCall::Count { of, .. }) => Some((of, None)),
             _ => None,
         };
         let worked_ns = compute::spent_ns().saturating_sub(self.since_ns);
@@ -80,13 +79,26 @@ pub fn call(driver: &Arc<Driver>, call: SessionCall) -> u64 {
     ask(driver, DriverRequest::Call(call))
 }
 
-/// Whether this thread's last call only looked at this context.
-pub fn looks_again(context: u16) -> bool {
+/// Moves messages. `None` for a thread that ends.
+pub fn exchange(driver: &Arc<Driver>, series: MessageSeries) -> Option<MessageSeries> {
+    let exchanged = with_seat(driver, |seated| {
+        let first = series.call()?;
+        seated.desk.put_series(series);
+        seated.ask(DriverRequest::Call(first));
+        let series = seated.desk.take_series()?;
+        seated.looked_at = Some(series.unmoved());
+        Some(series)
+    });
+    exchanged.flatten()
+}
+
+/// Whether this thread's last call only looked at this context, or tried to send it this message.
+pub fn looks_again(message: (u16, Option<u32>)) -> bool {
     SEATED
         .try_with(|seated| seated.borrow().as_ref().and_then(|seated| seated.looked_at))
         .ok()
         .flatten()
-        == Some(context)
+        == Some(message)
 }
 
 /// Runs work on the session without virtual time.

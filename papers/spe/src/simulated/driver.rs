@@ -192,7 +192,13 @@ impl Turns {
             }
             Some(Task::Thread(desk)) => {
                 let desk = Arc::clone(desk);
-                self.let_go(&desk, turn.answer);
+                match desk.next_call(turn.answer) {
+                    Some(call) => {
+                        self.session.memory_changed();
+                        self.session.call(turn.task, call, 0);
+                    }
+                    None => self.let_go(&desk, turn.answer),
+                }
             }
             _ => {}
         }

@@ -16,6 +16,7 @@
 //! | [`bell`] | wakeups between driver and threads |
 //! | [`desk`] | the calls of the PPE's threads, and their waits |
 //! | [`request`] | the requests to the driver |
+//! | [`series`] | messages that one request moves |
 //! | [`channels`], [`commands`] | the channels of an SPU; its commands for the transfer unit |
 //! | [`call`] | the calls of an SPU program |
 //! | [`watch`], [`spin`] | threads and SPU programs that wait for memory without a call |
@@ -34,6 +35,7 @@ pub mod layout;
 pub mod machine;
 pub mod ppe;
 pub mod request;
+pub mod series;
 pub mod spin;
 pub mod spu;
 pub mod thread;

@@ -1,26 +1,24 @@
 //! The calls of the PPE's threads on a context of the simulated Cell.
 
 use crate::error::SpeError;
+use crate::mailbox::Mailbox;
+use crate::messages::MessageWait;
 use crate::options::ContextOptions;
 use crate::simulated::call::failed;
 use crate::simulated::desk;
 use crate::simulated::layout;
 use crate::simulated::request::Driver;
+use crate::simulated::series::{MOST_LOOKS, MessageSeries};
 use crate::stop::{Resumable, StopReason};
 use crate::store::SpeStore;
 use crate::transfer::{LocalStoreTransfer, TransferDirection};
 use seatmap_cell_sim::channels::{SignalNumber, TransferOrder};
 use seatmap_cell_sim::session::{
-    CellBeSession, CommandKind, LocalStore, MailboxCount, NewContext, Outbound, ProgramCommand,
-    SessionCall, TagCondition, WatchedEvents,
+    CellBeSession, CommandKind, LocalStore, MailboxCount, NewContext, ProgramCommand, SessionCall,
+    TagCondition, WatchedEvents,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// The most looks in one call. A thread that polls in vain gets answers less often, for the same
-/// virtual time.
-const MOST_LOOKS: u32 = 1024;
-const FOUND: u64 = 1 << 32;
 
 /// A context as a task of the session.
 #[derive(Debug)]
@@ -97,39 +95,43 @@ impl SimulatedContext {
         self.call(SessionCall::Destroy(self.task));
     }
 
-    /// Sends a message to the SPU, if there is room.
-    pub fn send(&self, value: u32) -> bool {
-        self.call(SessionCall::Send { to: self.task, value, by_kernel: self.by_kernel }) != 0
+    /// Sends messages to the SPU. Returns their number.
+    pub fn send(&self, values: &[u32], wait: MessageWait) -> usize {
+        let mut series = MessageSeries::new(self.task, Mailbox::In, wait, values.len());
+        series.values = values.to_vec();
+        self.exchange(series).map_or(0, |series| series.done)
     }
 
-    /// Receives a message from the SPU.
-    pub fn receive(&self, mailbox: Outbound) -> Option<u32> {
-        let answer = self.looking(|from, looks| SessionCall::Receive { from, mailbox, looks });
-        (answer & FOUND != 0).then_some(answer as u32)
+    /// Receives messages from the SPU. Returns their number.
+    pub fn receive(&self, mailbox: Mailbox, values: &mut [u32], wait: MessageWait) -> usize {
+        let series = MessageSeries::new(self.task, mailbox, wait, values.len());
+        let Some(series) = self.exchange(series) else { return 0 };
+        for (place, value) in values.iter_mut().zip(&series.values) {
+            *place = *value;
+        }
+        series.done
+    }
+
+    fn exchange(&self, mut series: MessageSeries) -> Option<MessageSeries> {
+        series.by_kernel = self.by_kernel;
+        series.looks = self.looks_in_a_row(series.unmoved());
+        let series = desk::exchange(&self.driver, series)?;
+        self.looks.store(series.looks, Ordering::Relaxed);
+        Some(series)
     }
 
     /// Reads a count.
     pub fn count(&self, what: MailboxCount) -> usize {
-        self.looking(|of, looks| SessionCall::Count { of, what, looks }) as usize
+        let looks = self.looks_in_a_row((self.task, None));
+        let count = self.call(SessionCall::Count { of: self.task, what, looks });
+        let next = if count == 0 { (2 * looks).min(MOST_LOOKS) } else { 1 };
+        self.looks.store(next, Ordering::Relaxed);
+        count as usize
     }
 
-    fn looking(&self, call: impl FnOnce(u16, u32) -> SessionCall) -> u64 {
-        let in_a_row =
-            if desk::looks_again(self.task) { self.looks.load(Ordering::Relaxed) } else { 1 };
-        let answer = self.call(call(self.task, in_a_row));
-        self.looks
-            .store(if answer == 0 { (2 * in_a_row).min(MOST_LOOKS) } else { 1 }, Ordering::Relaxed);
-        answer
-    }
-
-    /// Waits in the operating system until a count is not 0.
-    pub fn await_count(&self, what: MailboxCount) {
-        self.call(SessionCall::Await { of: self.task, what });
-    }
-
-    /// Whether waits are system calls instead of polling.
-    pub fn sleeps(&self) -> bool {
-        self.by_kernel
+    /// Looks for the next message, which double while a thread repeats a vain look.
+    fn looks_in_a_row(&self, message: (u16, Option<u32>)) -> u32 {
+        if desk::looks_again(message) { self.looks.load(Ordering::Relaxed) } else { 1 }
     }
 
     /// Writes a signal register, 0 or 1.

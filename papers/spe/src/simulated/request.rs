@@ -1,6 +1,7 @@
 //! The requests of the PPE's threads to the driver.
 
 use crate::simulated::bell::TurnBell;
+use crate::simulated::series::MessageSeries;
 use crate::stop::{Resumable, StopReason};
 use seatmap_cell_sim::CellModel;
 use seatmap_cell_sim::session::{CellBeSession, SessionCall};
@@ -57,11 +58,27 @@ pub struct DriverSlot {
     pub tid: AtomicI32,
     answer: AtomicU64,
     bell: TurnBell,
+    series: Mutex<Option<MessageSeries>>,
     /// The end of a context's last run.
     pub stop: Mutex<Option<StopReason>>,
 }
 
 impl DriverSlot {
+    /// Sets the messages that the thread's next call begins to move.
+    pub fn put_series(&self, series: MessageSeries) {
+        *self.series.lock().unwrap_or_else(PoisonError::into_inner) = Some(series);
+    }
+
+    /// Takes the messages back after the last call.
+    pub fn take_series(&self) -> Option<MessageSeries> {
+        self.series.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The next call of a series after this answer.
+    pub fn next_call(&self, answer: u64) -> Option<SessionCall> {
+        self.series.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.next(answer)
+    }
+
     /// Answers and resumes the thread.
     pub fn answer(&self, answer: u64) {
         self.answer.store(answer, Ordering::Relaxed);
