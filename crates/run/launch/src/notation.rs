@@ -7,7 +7,7 @@
 //! | `gamemode` | `gamemode.ini` | `common/common-cpu.c` of gamemode |
 //! | `lxc` | a container's configuration | lxc.container.conf(5) |
 //! | `proxmox` | a virtual machine's `/etc/pve/qemu-server/ID.conf` | qm.conf(5) |
-//! | `proxmox-lxc` | a container's `/etc/pve/lxc/ID.conf` | pct.conf(5): keys of LXC, with a colon |
+//! | `proxmox-lxc` | a container's `/etc/pve/lxc/ID.conf` | pct.conf(5), "CONFIGURATION" |
 //! | `lxd`, `incus` | an instance's configuration | `limits.cpu` in "Instance options" |
 //! | `systemd-allowed` | a service's drop-in | systemd.resource-control(5) |
 //! | `nri` | a balloon type of Kubernetes' NRI | nri-plugins, "Balloons Policy": words, not CPUs |
