@@ -224,7 +224,7 @@ fn pretended_check_finds_moved_words() {
         return;
     }
     let place = Place::new();
-    let x3d = described(&place, "ryzen-9-7950x3d");
+    let x3d = described(&place, "ryzen-16-x3d-cache-mode");
     let check = format!("pretend {x3d} --check plan.json -- true");
     let plan = serde_json::json!({
         "format": "seatmap-plan/1", "machine": x3d, "placement": [0, 1],
@@ -290,7 +290,7 @@ fn show_page_lists_words() {
     place.stdout(format!("show {} --html page.html", described(&place, "ryzen-9-7950x3d")));
     let page = std::fs::read_to_string(place.path("page.html")).unwrap();
     assert_contains(&page, "Words for CPUs");
-    for cell in ["cache:biggest", "0-7,16-23", "L3 of 96 MiB; the other has 32 MiB"] {
+    for cell in ["cache:biggest", "0-7,16-23", " of 96 MiB; the other has 32 MiB"] {
         assert_contains(&page, cell);
     }
 }
