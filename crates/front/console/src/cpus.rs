@@ -9,7 +9,7 @@ use seatmap_machines::catalog::Machine;
 use seatmap_os::CpuList;
 
 /// Distinct CPUs of a machine that is opened later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestedCpus {
     /// The CPUs by number, in this order.
     List(CpuList),

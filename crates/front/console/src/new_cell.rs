@@ -125,11 +125,12 @@ fn percent(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_os::CpuList;
 
     #[test]
     fn cpus_are_a_list() {
-        assert_eq!(listed("3"), Ok(CpuList(vec![3])));
-        assert_eq!(listed("1,5"), Ok(CpuList(vec![1, 5])));
+        assert_eq!(listed("3"), Ok(RequestedCpus::List(CpuList(vec![3]))));
+        assert_eq!(listed("1,5"), Ok(RequestedCpus::List(CpuList(vec![1, 5]))));
         assert!(listed("x").is_err() && listed("1,1").is_err() && listed("").is_err());
         assert!(listed("auto").unwrap_err().contains("leave --cpus out"));
     }

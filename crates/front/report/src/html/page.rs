@@ -146,7 +146,7 @@ mod tests {
     use seatmap_data::machine::Matrix;
 
     fn page_of(profile: &Profile) -> String {
-        page(profile, None, &[])
+        page(profile, None, &[], &[])
     }
 
     #[test]
