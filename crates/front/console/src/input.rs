@@ -1,5 +1,6 @@
 //! Opens the machine that a name or a file denotes.
 
+use crate::cpus::OrAll;
 use crate::error::{AtPath, CliError, CliResult};
 use crate::{here, output, stdio};
 use seatmap_data::document::{Position, shell_escaped};
@@ -93,22 +94,27 @@ pub fn words_of(machine: &Machine, topology: &Topology) -> Vec<KnownWord> {
     sets::words::of_machine(&ComputerCpus::of_machine(topology.clone(), root_of(machine)))
 }
 
-/// The rules on a machine with this topology, without regard to the CPUs that this process may use.
-/// `root` has the machine's files.
+/// This computer with this topology, without regard to the CPUs that this process may use.
+pub fn whole_computer(topology: &Topology) -> ComputerCpus {
+    ComputerCpus::of_machine(topology.clone(), Some(Root::new("/")))
+}
+
+/// The rules on a machine, whose words name CPUs of `computer`.
 ///
 /// # Errors
 /// The words of an `on=` rule name no CPUs.
 pub fn rules_on(
     rules: impl IntoIterator<Item = Rule>,
-    topology: &Topology,
-    root: Option<Root>,
+    computer: &ComputerCpus,
+    or_all: OrAll,
 ) -> CliResult<Vec<Rule>> {
-    let computer = ComputerCpus::of_machine(topology.clone(), root);
-    rules
-        .into_iter()
-        .map(|rule| rule.on_machine(|words| sets::all_of(words, &computer)))
-        .collect::<Result<_, _>>()
-        .map_err(CliError::input)
+    let rules = rules.into_iter().map(|rule| {
+        rule.on_machine(|words| {
+            let words = or_all.words(words, computer)?;
+            sets::all_of(&words, computer).map_err(CliError::input)
+        })
+    });
+    rules.collect()
 }
 
 /// The machine's files, if it is this host or a gathered folder.

@@ -12,7 +12,8 @@
 //! | [`printable`], [`stdio`] | text without terminal commands; streams closed at the start |
 //! | [`input`], [`pattern_input`], [`plan_input`] | a machine, pattern or plan by name or file |
 //! | [`baseline_input`] | good states of units from files and folders |
-//! | [`values`], [`time`] | values of options: CPUs, sizes, times |
+//! | [`values`], [`time`] | values of options: lists, sizes, times |
+//! | [`cpus`] | CPUs of a machine, by number or words |
 //! | [`new_cell`] | the options for a new cell |
 //! | [`misread`] | a mistake in a command line, in one sentence |
 //! | [`living`] | the existing programs, units and groups, for completions |
@@ -29,6 +30,7 @@
 pub mod bar;
 pub mod baseline_input;
 pub mod completion;
+pub mod cpus;
 pub mod error;
 pub mod for_tests;
 pub mod guide;

@@ -1,12 +1,13 @@
 //! The command-line arguments of a new cell.
 
 use crate::choice;
+use crate::cpus::{OrAll, RequestedCpus, requested_cpus};
 use crate::error::{CliError, CliResult};
 use crate::time::time;
 use crate::values;
 use clap::Args;
 use seatmap_cell::{CellBackend, CellRequest, Name};
-use seatmap_os::{CpuList, CpuSet};
+use seatmap_os::CpuSet;
 use std::num::NonZeroUsize;
 
 /// The requested properties of a new cell.
@@ -17,7 +18,10 @@ pub struct NewCell {
     pub name: Name,
     /// Its CPUs, such as 2-5,8. With --ttl alone, Seatmap chooses the CPUs of the best core.
     #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "count")]
-    pub cpus: Option<CpuList>,
+    pub cpus: Option<RequestedCpus>,
+    /// The treatment of its words.
+    #[command(flatten)]
+    pub or_all: OrAll,
     /// Number of CPUs; Seatmap chooses those that suit a cell best.
     #[arg(long, value_name = "N")]
     pub count: Option<NonZeroUsize>,
@@ -80,13 +84,13 @@ choice! {
 }
 
 /// Earlier versions also accepted a word or a number.
-fn listed(text: &str) -> Result<CpuList, String> {
+fn listed(text: &str) -> Result<RequestedCpus, String> {
     match text {
         // The word of an earlier version; the error says what replaces it.
         "auto" => {
             Err("leave --cpus out to let Seatmap choose; --count N sets the number".to_owned())
         }
-        text => values::own_cpus(text),
+        text => requested_cpus(text),
     }
 }
 
@@ -121,6 +125,7 @@ fn percent(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_os::CpuList;
 
     #[test]
     fn sizes_have_no_sign() {
@@ -132,8 +137,8 @@ mod tests {
 
     #[test]
     fn cpus_are_a_list() {
-        assert_eq!(listed("3"), Ok(CpuList(vec![3])));
-        assert_eq!(listed("1,5"), Ok(CpuList(vec![1, 5])));
+        assert_eq!(listed("3"), Ok(RequestedCpus::List(CpuList(vec![3]))));
+        assert_eq!(listed("1,5"), Ok(RequestedCpus::List(CpuList(vec![1, 5]))));
         assert!(listed("x").is_err() && listed("1,1").is_err() && listed("").is_err());
         assert!(listed("auto").unwrap_err().contains("leave --cpus out"));
     }

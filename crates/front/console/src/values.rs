@@ -1,50 +1,11 @@
 //! Parses values of the command line: CPUs, sizes, counts, times, levels of a machine.
 
-use crate::error::{CliError, CliResult};
-use crate::input;
 use crate::time::time;
-use seatmap_data::document::{whole_number, with_causes};
+use seatmap_data::document::whole_number;
 use seatmap_data::machine::Level;
-use seatmap_launch::sets::{self, ComputerCpus, ReadComputer};
-use seatmap_machines::catalog::Machine;
-use seatmap_os::{CpuList, CpuSet};
+use seatmap_launch::sets;
+use seatmap_os::CpuList;
 use std::time::Duration;
-
-/// Distinct CPUs of a machine opened later: a list, parts or words.
-#[derive(Clone, Debug)]
-pub enum MachineCpus {
-    /// The CPUs by number, in this order.
-    List(CpuList),
-    /// Parts and words, such as `l3:0` and `kind:performance`.
-    Words(String),
-}
-
-impl MachineCpus {
-    /// The CPUs on this machine.
-    ///
-    /// # Errors
-    /// A word names no CPU of the machine or a repeated one, or the topology cannot be read.
-    pub fn on(&self, machine: &Machine) -> CliResult<CpuList> {
-        match self {
-            MachineCpus::List(list) => Ok(list.clone()),
-            MachineCpus::Words(words) => {
-                let computer = input::cpus_of(machine)?;
-                distinct(words, &|| Ok(computer.clone())).map_err(CliError::input)
-            }
-        }
-    }
-}
-
-/// Distinct CPUs of any machine: `0-3,8`, `l3:0`, `kind:performance/no-smt`.
-///
-/// # Errors
-/// The text is not a list of these, or repeats a CPU.
-pub fn machine_cpus(text: &str) -> Result<MachineCpus, String> {
-    if text.split(',').any(sets::is_set) {
-        return Ok(MachineCpus::Words(text.to_owned()));
-    }
-    cpus(text).map(MachineCpus::List)
-}
 
 /// Distinct CPUs by number: `0-3,8`.
 ///
@@ -56,41 +17,6 @@ pub fn cpus(text: &str) -> Result<CpuList, String> {
         Some(advice) => format!("'{text}': {advice}"),
         None => error.to_string(),
     })
-}
-
-/// Distinct CPUs of this computer, by number or by part: `0-3,8`, `core:0`, `package:1`.
-///
-/// # Errors
-/// A part of the text matches no CPU of this computer, or a CPU is repeated.
-pub fn own_cpus(text: &str) -> Result<CpuList, String> {
-    if !text.split(',').any(sets::is_set) {
-        return cpus(text);
-    }
-    distinct(text, &ComputerCpus::read)
-}
-
-fn distinct(words: &str, computer: ReadComputer) -> Result<CpuList, String> {
-    let seats = sets::parse(words, computer).map_err(|error| with_causes(&error))?;
-    let cpus = CpuList(seats.iter().flat_map(CpuSet::iter).collect());
-    cpus.distinct().map_err(|error| error.to_string())
-}
-
-/// CPUs of this computer with the words that named them.
-#[derive(Clone, Debug)]
-pub struct WordedCpus {
-    /// CPUs.
-    pub list: CpuList,
-    /// Text, if it is not a list of numbers.
-    pub words: Option<String>,
-}
-
-/// As [`own_cpus`], with the words.
-///
-/// # Errors
-/// As [`own_cpus`].
-pub fn worded_cpus(text: &str) -> Result<WordedCpus, String> {
-    let words = text.split(',').any(sets::is_set).then(|| text.to_owned());
-    Ok(WordedCpus { list: own_cpus(text)?, words })
 }
 
 /// A count with an optional multiplier of a thousand or a million.
@@ -193,18 +119,6 @@ choice! {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn repeated_cpus_are_refused() {
-        let machine = input::machine("core-i9-12900k").unwrap();
-        for text in ["0,0", "core:0,core:0", "0,core:0"] {
-            let on_machine = machine_cpus(text)
-                .and_then(|cpus| cpus.on(&machine).map_err(|error| format!("{error:?}")));
-            let error = on_machine.unwrap_err();
-            assert!(error.contains("CPU 0 is in the list twice"), "{text}: {error}");
-        }
-        assert_eq!(own_cpus("0,0").unwrap_err(), "CPU 0 is in the list twice");
-    }
 
     #[test]
     fn duration_is_bounded() {

@@ -3,10 +3,11 @@
 use crate::call::{Interruption, beside_python};
 use crate::failure::PythonFailure;
 use pyo3::prelude::*;
+use seatmap_console::cpus::OrAll;
 use seatmap_console::{here, input};
 use seatmap_data::plan::Plan;
 use seatmap_machines::host::topology;
-use seatmap_os::{Root, Tid};
+use seatmap_os::Tid;
 use seatmap_watch::{
     CheckRequest, CheckStep, CheckView, Expected, ExpectedSource, ProcessChoice, Rule, Standard,
 };
@@ -47,7 +48,8 @@ pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
         let rules = options.rules.iter().map(|rule| rule.parse()).collect::<Result<Vec<Rule>, _>>();
         let rules = rules.map_err(PythonFailure::input)?;
         let topology = topology::of_group().map_err(PythonFailure::work)?;
-        let rules = input::rules_on(rules, &topology, Some(Root::new("/")))?;
+        let computer = input::whole_computer(&topology);
+        let rules = input::rules_on(rules, &computer, OrAll::default())?;
         let request = CheckRequest {
             choice: ProcessChoice::Processes {
                 pids: options.pids,

@@ -67,7 +67,8 @@ impl PyMachine {
 
     /// The page of `seatmap show --html`.
     fn page(&self) -> String {
-        html::page(&self.profile, self.machine.model(), &[])
+        let words = input::words_of(&self.machine, &self.profile.topology);
+        html::page(&self.profile, self.machine.model(), &[], &words)
     }
 }
 

@@ -10,6 +10,7 @@ use seatmap_advise::gain::MostGain;
 use seatmap_advise::trial::{RateDifference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
 use seatmap_data::document::shell_escaped;
+use seatmap_launch::named::KnownWord;
 use seatmap_trial::live::WorkMetric;
 
 const MOST_NAMED: usize = 3;
@@ -67,6 +68,7 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.extend(evidence.rival_setting.as_ref().map(|setting| row("setting", rival(setting))));
     if let Some(paste) = &advice.paste {
         rows.push(command("do", &paste.command));
+        rows.extend(paste.word.as_ref().map(|word| row("CPUs", named(word))));
         rows.extend(paste.undo.as_ref().map(|undo| command("undo", undo)));
     }
     rows.extend(next(advice));
@@ -75,6 +77,11 @@ fn rows(advice: &Advice) -> Vec<Row> {
     let changed = list("changed", evidence.left_changed.iter().map(|mask| visible(mask)));
     rows.push(changed.unwrap_or_else(|| row("changed", "nothing")));
     rows
+}
+
+fn named(known: &KnownWord) -> String {
+    let by = known.by.as_ref().map_or_else(String::new, |by| format!(" ({by})"));
+    format!("{} are exactly {} of this machine{by}", known.cpus, known.word)
 }
 
 /// An unobserved bound on useful threads for a program that waits for memory.

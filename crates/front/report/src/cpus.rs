@@ -1,6 +1,6 @@
 //! The CPUs that words name, how many threads fit them, and why.
 
-use crate::page::{Page, Table, cells, section};
+use crate::page::{Page, PageSection, Table, cells, section};
 use crate::words::{agreeing, counted};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::{KnownWord, NamedCpus};
@@ -34,14 +34,19 @@ pub fn why(named: &NamedCpus) -> Page {
 impl Page {
     /// Adds the words for CPUs of a machine, if any.
     pub fn words(mut self, known: &[KnownWord]) -> Self {
-        let words = Table::new("word | CPUs | distinguished by");
-        let words = words.rows(known.iter().map(|known| {
-            let by = known.by.as_deref().unwrap_or_default();
-            [&*known.word, &known.cpus, by]
-        }));
-        self.sections.push(section("Words for CPUs", words));
+        self.sections.push(known_words(known));
         self
     }
+}
+
+/// The words for CPUs of a machine; empty without any.
+pub(crate) fn known_words(known: &[KnownWord]) -> PageSection {
+    let words = Table::new("word | CPUs | distinguished by");
+    let words = words.rows(known.iter().map(|known| {
+        let by = known.by.as_deref().unwrap_or_default();
+        [&*known.word, &known.cpus, by]
+    }));
+    section("Words for CPUs", words)
 }
 
 fn limited(limits: &CpuCount, threads: usize) -> Vec<String> {

@@ -522,7 +522,9 @@ fn drifted(fault: &ServiceDrift) -> String {
         Offline { services, cpus } => {
             let having = services.join(", ");
             let having = if having.is_empty() { "no service".to_owned() } else { having };
-            format!("CPUs {cpus} are offline (planned for {having}); plan again")
+            let online = CpuSet::of_list(cpus).unwrap_or_default();
+            let online = seatmap_os::cpus::bring_online(&online);
+            format!("CPUs {cpus} are offline (planned for {having}); run '{online}', or plan again")
         }
         NewCpus { cpus } => {
             format!("CPUs {cpus} are online but in no set; plan again to use them")

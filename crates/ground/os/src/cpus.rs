@@ -21,8 +21,7 @@ pub enum CpuError {
     },
     /// The CPU is present, but offline.
     #[error(
-        "CPU {cpu} is offline; run 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' {}",
-        rights::as_root()
+        "CPU {cpu} is offline; run '{}' {}", bring_online(&CpuSet::single(*.cpu)), rights::as_root()
     )]
     Offline {
         /// Requested CPU.
@@ -67,6 +66,12 @@ pub fn in_cpuset() -> std::io::Result<CpuSet> {
     // If a filter of system calls forbids the request, use the mask.
     let granted = affinity::granted().map(|granted| granted.within(&online)).unwrap_or_default();
     Ok(own.with(&granted))
+}
+
+/// The command that brings these CPUs online.
+pub fn bring_online(cpus: &CpuSet) -> String {
+    let each = cpus.iter().map(|cpu| format!("echo 1 > /sys/devices/system/cpu/cpu{cpu}/online"));
+    each.collect::<Vec<_>>().join("; ")
 }
 
 impl Cpus {

@@ -3,6 +3,7 @@
 use crate::commands::Paste;
 use crate::conclusion::{AdviceVerdict, Conclusion, Reason, conclude};
 use crate::evidence::Evidence;
+use seatmap_launch::sets::ComputerCpus;
 use serde::{Deserialize, Serialize};
 
 /// The format's name.
@@ -39,7 +40,7 @@ impl Advice {
             }
             Reason::Setting { finding } if conclusion.verdict == AdviceVerdict::DoThis => {
                 let command = finding.remedy.clone();
-                command.map(|command| Paste { command, undo: evidence.undo.clone() })
+                command.map(|command| Paste { command, undo: evidence.undo.clone(), word: None })
             }
             _ => None,
         };
@@ -52,5 +53,13 @@ impl Advice {
             paste,
             evidence,
         }
+    }
+
+    /// Names the better seats by a word of the computer on which they were tried, if one fits.
+    pub fn worded(mut self, computer: &ComputerCpus) -> Self {
+        if let Reason::Better { seats } = &self.conclusion.reason {
+            self.paste = self.paste.map(|paste| paste.worded(seats, computer));
+        }
+        self
     }
 }

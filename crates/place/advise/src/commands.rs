@@ -1,9 +1,11 @@
 //! The command to paste, and the one that undoes it.
 
 use crate::trial::TriedSeats;
-use seatmap_os::Tid;
+use seatmap_launch::named::KnownWord;
+use seatmap_launch::sets::{ComputerCpus, words::word_for};
+use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// With more threads than this, the command is `seatmap run --auto`.
 const MOST_BINDINGS: usize = 4;
@@ -16,6 +18,9 @@ pub struct Paste {
     pub command: String,
     /// The command that undoes it; null if it undoes itself when it ends.
     pub undo: Option<String>,
+    /// The word for exactly the CPUs of the seats, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<KnownWord>,
 }
 
 impl Paste {
@@ -34,11 +39,31 @@ impl Paste {
             let pids: Vec<String> = pids.iter().map(|pid| format!("--pid {pid}")).collect();
             // It restores the masks when it ends.
             let command = format!("seatmap run --auto {}", pids.join(" "));
-            return Paste { command, undo: None };
+            return Paste { command, ..Paste::default() };
         }
         let command: Vec<String> = bindings.iter().map(|(seat, tid)| bind(seat, *tid)).collect();
         let undo: Vec<String> = bindings.iter().map(|(_, tid)| bind(cpus, *tid)).collect();
-        Paste { command: command.join("; "), undo: Some(undo.join("; ")) }
+        Paste { command: command.join("; "), undo: Some(undo.join("; ")), word: None }
+    }
+
+    /// Adds the word for the CPUs of these seats, which replaces their numbers if all threads share
+    /// one seat.
+    pub fn worded(self, seats: &TriedSeats, computer: &ComputerCpus) -> Self {
+        let lists: BTreeSet<&String> = seats.candidate.seats.iter().flatten().collect();
+        let all: CpuSet = lists
+            .iter()
+            .filter_map(|list| CpuSet::of_list(list))
+            .flat_map(|set| set.list().0)
+            .collect();
+        let Some(word) = word_for(&all, computer) else { return self };
+        let command = match lists.first() {
+            Some(list) if lists.len() == 1 => {
+                let named = format!("taskset -cp $(seatmap cpus {}) ", word.word);
+                self.command.replace(&format!("taskset -cp {list} "), &named)
+            }
+            _ => self.command,
+        };
+        Paste { command, word: Some(word), ..self }
     }
 }
 

@@ -11,9 +11,10 @@ use crate::trial::SeatTrial;
 use crate::work::WorkMeter;
 use seatmap_data::document::Failure;
 use seatmap_data::machine::{Profile, Topology};
+use seatmap_launch::sets::ComputerCpus;
 use seatmap_observe::{Observation, command};
 use seatmap_os::guardian::{Guardian, GuardianCommand};
-use seatmap_os::{CpuSet, Tid, rights};
+use seatmap_os::{CpuSet, Root, Tid, rights};
 use seatmap_trial::live::WorkMetric;
 use seatmap_trial::live::candidates::Ground;
 use seatmap_trial::live::masks::Masks;
@@ -132,7 +133,9 @@ impl AdviceRequest {
             }
         }
         evidence.memory_threads = self.memory_threads(&evidence);
-        Ok(AdviceRun { advice: Advice::of(&self.machine, &self.begun, evidence), child })
+        let computer = ComputerCpus::of_machine(self.topology.clone(), Some(Root::new("/")));
+        let advice = Advice::of(&self.machine, &self.begun, evidence).worded(&computer);
+        Ok(AdviceRun { advice, child })
     }
 
     fn memory_threads(&self, evidence: &Evidence) -> Option<MemoryThreads> {

@@ -3,7 +3,7 @@
 use crate::count::{CpuCount, OtherCount};
 use crate::sets::{self, ComputerCpus, SetError, words};
 use seatmap_os::CpuSet;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The document's name and version.
 pub const FORMAT: &str = "seatmap-cpus/1";
@@ -31,7 +31,7 @@ pub struct NamedCpus {
 }
 
 /// A word that applies to a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KnownWord {
     /// The word.

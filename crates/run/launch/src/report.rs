@@ -61,6 +61,12 @@ pub struct Report {
     pub empty_tasks: Vec<usize>,
     /// Whether the list of seats cycles.
     pub cyclic: bool,
+    /// The words that named the seats (`kind:performance`); absent if none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+    /// The CPUs that these words named, as a list; absent without words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
     /// The first 10,000 threads, in order of creation.
     pub threads: Vec<SeatedThread>,
     /// Programs hampered by tracing.
@@ -203,6 +209,8 @@ impl Report {
             strangers: pinner.seating.strangers,
             empty_tasks: seats.own.clone().filter(|task| !taken.contains(task)).collect(),
             cyclic: seats.beyond == Beyond::Cycle,
+            words: seats.kept.as_ref().map(|kept| kept.words.clone()),
+            within: seats.kept.as_ref().map(|kept| kept.then.to_string()),
             threads,
             hampered,
             taken_at_s: since_epoch.as_secs_f64(),

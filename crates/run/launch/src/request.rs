@@ -4,7 +4,7 @@ use crate::allocator::SeatAllocator;
 use crate::memory::{MemoryWish, MemoryWishError, ProgramMemory};
 use crate::rule::{RuleError, SeatRule, Who};
 use crate::seats::{Beyond, SeatList};
-use crate::sets::{ComputerCpus, SetError};
+use crate::sets::{ComputerCpus, KeptWords, MovedWords, SetError};
 use crate::share::{ShareError, SoleWork};
 use crate::{sets, share};
 use seatmap_cell::{CellRecord, Name};
@@ -74,6 +74,8 @@ pub enum SeatingRemark {
     Share(String),
     /// A sentence: a word distinguishes no CPUs, and was left out.
     LeftOut(String),
+    /// The plan's words name other CPUs now.
+    Moved(MovedWords),
     /// The computer has one memory node, so this request changes nothing.
     OneMemory(MemoryWish),
 }
@@ -180,7 +182,10 @@ impl SeatingRequest {
         };
         let mut rules = Vec::new();
         for text in &self.rules {
-            rules.push(SeatRule::parse(text, &seats, &ComputerCpus::read)?);
+            rules.push(SeatRule::parse(text, &seats, &mut |list| {
+                let words = self.words(list, remarks)?;
+                sets::parse(&words, &ComputerCpus::read)
+            })?);
         }
         if !self.is_running && rules.iter().any(|rule| !matches!(rule.who, Who::Named(_))) {
             return Err(SeatingError::Numbers);
@@ -213,21 +218,32 @@ impl SeatingRequest {
     fn list(&self, remarks: &mut Vec<SeatingRemark>) -> Result<SeatList, SeatingError> {
         let beyond = if self.once { Beyond::Leave } else { Beyond::Cycle };
         let seats = match &self.seats {
-            SeatSource::Plan(plan) => SeatList::of_plan(plan),
+            SeatSource::Plan(plan) => {
+                let seats = SeatList::of_plan(plan);
+                remarks.extend(moved(&seats).map(SeatingRemark::Moved));
+                seats
+            }
             SeatSource::Rank(cpus) => SeatList::of_sets(vec![cpus.clone()], Beyond::Cycle),
             SeatSource::List(list) => {
-                let mut words = list.clone();
-                if self.or_all {
-                    let accepted = sets::or_all(list, &ComputerCpus::read)?;
-                    remarks.extend(accepted.remarks.into_iter().map(SeatingRemark::LeftOut));
-                    words = accepted.words;
-                }
-                SeatList::of_members(sets::members(&words, &ComputerCpus::read)?, beyond)
+                let words = self.words(list, remarks)?;
+                let members = sets::members(&words, &ComputerCpus::read)?;
+                let kept = KeptWords::of(&words, &ComputerCpus::read)?;
+                SeatList { kept, ..SeatList::of_members(members, beyond) }
             }
             SeatSource::Rules => SeatList::of_sets(Vec::new(), beyond),
             SeatSource::Cell(cell, plan) => in_cell(cell, plan.as_deref())?,
         };
         if self.soft { widened(seats) } else { Ok(seats) }
+    }
+
+    /// The words of a list that distinguish CPUs here, if others shall mean all.
+    fn words(&self, list: &str, remarks: &mut Vec<SeatingRemark>) -> Result<String, SetError> {
+        if !self.or_all {
+            return Ok(list.to_owned());
+        }
+        let accepted = sets::or_all(list, &ComputerCpus::read)?;
+        remarks.extend(accepted.remarks.into_iter().map(SeatingRemark::LeftOut));
+        Ok(accepted.words)
     }
 
     fn memory(
@@ -248,6 +264,11 @@ impl SeatingRequest {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// The words of a plan that name other CPUs of this computer now.
+fn moved(seats: &SeatList) -> Option<MovedWords> {
+    seats.kept.as_ref()?.moved(&ComputerCpus::read_whole().ok()?)
 }
 
 /// The kernel balances no load in a cell, so the list cycles.

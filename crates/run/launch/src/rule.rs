@@ -1,9 +1,9 @@
 //! Rules that seat threads by name, process or number: `NAME=TASKS`, `NAME=CPUS`.
 
 use crate::seats::{Seat, SeatList};
-use crate::sets::{self, ReadComputer, SetError};
+use crate::sets::{self, SetError};
 use seatmap_data::document::{visible, whole_number};
-use seatmap_os::{CpuList, Tid};
+use seatmap_os::{CpuList, CpuSet, Tid};
 use std::fmt;
 
 /// The bytes of a thread's name: `TASK_COMM_LEN` without the final zero (proc_pid_comm(5)).
@@ -38,6 +38,9 @@ pub struct SeatRule {
     /// One thread at a time has a task's seat; any number have a shared one.
     pub seats: Vec<Seat>,
 }
+
+/// Reads the sets of CPUs that a member of a rule names.
+pub type ReadSets<'a> = &'a mut dyn FnMut(&str) -> Result<Vec<CpuSet>, SetError>;
 
 /// Why a rule is refused.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +78,7 @@ impl SeatRule {
     ///
     /// # Errors
     /// [`RuleError`], with the rule.
-    pub fn parse(text: &str, seats: &SeatList, computer: ReadComputer) -> Result<Self, RuleError> {
+    pub fn parse(text: &str, seats: &SeatList, read: ReadSets) -> Result<Self, RuleError> {
         let (who, places) = text
             .rsplit_once('=')
             .filter(|(who, _)| !who.is_empty())
@@ -84,7 +87,8 @@ impl SeatRule {
         let mut rule = SeatRule { who, seats: Vec::new() };
         for member in places.split(',').map(str::trim) {
             rule.seats.extend(if sets::is_set(member) {
-                shared(member, computer)
+                read(member)
+                    .map(|sets| sets.into_iter().map(Seat::shared).collect())
                     .map_err(|source| RuleError::Set { rule: text.to_owned(), source })?
             } else {
                 tasks(member, seats).ok_or_else(|| RuleError::NoSuchTask {
@@ -103,10 +107,6 @@ fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     }
     let numbers = member.parse::<CpuList>().ok()?.0;
     numbers.iter().map(|number| seats.of(seats.numbered(*number as usize)?)).collect()
-}
-
-fn shared(member: &str, computer: ReadComputer) -> Result<Vec<Seat>, SetError> {
-    Ok(sets::parse(member, computer)?.into_iter().map(Seat::shared).collect())
 }
 
 impl Who {
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn rule_without_tasks_names_their_sources() {
         let none = SeatList::of_cpus(&CpuList(Vec::new()), Beyond::Leave);
-        let refused = SeatRule::parse("w*=0", &none, &|| Err(String::new())).unwrap_err();
+        let refused = SeatRule::parse("w*=0", &none, &mut |_| Ok(Vec::new())).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "'w*=0' names a task that does not exist: tasks come from --cpus or --plan, and \
@@ -195,7 +195,9 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<SeatRule, RuleError> {
-        SeatRule::parse(text, &seats(), &|| Err("not to be read here".to_owned()))
+        SeatRule::parse(text, &seats(), &mut |list| {
+            sets::parse(list, &|| Err("not to be read here".to_owned()))
+        })
     }
 
     fn taken(rule: &SeatRule) -> Vec<(Option<usize>, Vec<u32>)> {

@@ -1,5 +1,6 @@
 //! The available seats.
 
+use crate::sets::KeptWords;
 use seatmap_data::plan::Plan;
 use seatmap_os::{CpuList, CpuSet};
 use std::ops::Range;
@@ -47,17 +48,19 @@ pub struct SeatList {
     pub own: Range<usize>,
     /// The treatment of further threads.
     pub beyond: Beyond,
+    /// The words that named the CPUs, if any did.
+    pub kept: Option<KeptWords>,
 }
 
 impl SeatList {
     /// The seats of a plan, one per task.
     pub fn of_plan(plan: &Plan) -> Self {
         let tasks = 0..plan.placement.len();
-        let cpus = tasks.clone().map(|task| plan.seat(task).iter().copied().collect()).collect();
+        let cpus = tasks.map(|task| plan.seat(task).iter().copied().collect()).collect();
         let names = plan.names.clone();
         let paths = plan.paths.clone();
-        let choices = Vec::new();
-        SeatList { cpus, names, paths, choices, own: tasks, beyond: Beyond::Leave }
+        let kept = KeptWords::in_plan(plan);
+        SeatList { names, paths, kept, ..SeatList::of_sets(cpus, Beyond::Leave) }
     }
 
     /// Single CPUs in the order of seating; entry k is task k.
@@ -70,7 +73,7 @@ impl SeatList {
         let own = 0..cpus.len();
         let names = Vec::new();
         let paths = Vec::new();
-        SeatList { cpus, names, paths, choices: Vec::new(), own, beyond }
+        SeatList { cpus, names, paths, choices: Vec::new(), own, beyond, kept: None }
     }
 
     /// Members in the order of seating. Among several sets of a member, any may be chosen.

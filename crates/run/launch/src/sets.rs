@@ -22,8 +22,10 @@
 //! named, or if its whole part is isolated, because the kernel moves no thread to or from isolated
 //! CPUs.
 
+mod kept;
 pub mod words;
 
+pub use kept::{KeptWords, MovedWords, among};
 use seatmap_data::machine::{Level, Topology};
 use seatmap_machines::host::topology;
 use seatmap_os::cpu_list::MAX_CPU;
@@ -289,14 +291,33 @@ fn seats(member: &str, computer: ReadComputer) -> Result<Vec<CpuSet>, SetError> 
         return simple(member, &computer);
     }
     let computer = computer()?;
-    let mut terms = Vec::new();
-    for term in member.split('+') {
-        terms.push(of_term(term, &computer)?);
+    let mut joined = Vec::new();
+    for term in terms(member) {
+        joined.push(of_term(&term, &computer)?);
     }
-    match &mut terms[..] {
+    match &mut joined[..] {
         [only] => Ok(std::mem::take(only)),
         several => Ok(vec![union(&several.concat())]),
     }
+}
+
+/// The terms of a member. Numbers after a part belong to it: `numa:0+1/no-smt` is on both nodes.
+fn terms(member: &str) -> Vec<String> {
+    let mut terms: Vec<String> = Vec::new();
+    for piece in member.split('+') {
+        match terms.last_mut().filter(|term| is_part(term)) {
+            Some(part) if piece.starts_with(|first: char| first.is_ascii_digit()) => {
+                *part += &format!("+{piece}");
+            }
+            _ => terms.push(piece.to_owned()),
+        }
+    }
+    terms
+}
+
+/// `cpus:0-3`, `numa:0`.
+fn is_part(term: &str) -> bool {
+    term.contains(':') && !term.contains(['/', '*']) && !words::is_word(term)
 }
 
 fn union(sets: &[CpuSet]) -> CpuSet {
@@ -601,6 +622,44 @@ mod tests {
         narrow.usable = CpuSet::single(0);
         let refused = or_all("kind:efficiency", &|| Ok(narrow.clone())).unwrap_err();
         assert!(refused.to_string().contains("which this process may not use"), "{refused}");
+    }
+
+    #[test]
+    fn numbers_after_a_part_belong_to_it() {
+        let named = |text: &str| {
+            let computer = computer().unwrap();
+            all_of(text, &computer).map(|cpus| cpus.to_string()).map_err(|error| error.to_string())
+        };
+        let found = |cpus: &str| Ok(cpus.to_owned());
+        assert_eq!(named("numa:0+1/first:5"), found("0-4"));
+        assert_eq!(named("cpus:0-1+4+6-7/not:l3:0"), found("4,6,7"));
+        assert_eq!(named("l3:0/first:1+5"), found("0,5"), "narrowed terms are joined");
+        assert_eq!(named("not:first:6+1"), found("1,6,7"));
+        assert_eq!(named("cpu:*+1"), found("0-7"));
+    }
+
+    #[test]
+    fn kept_words_name_the_same_cpus_for_every_process() {
+        let whole = computer().unwrap();
+        let usable: CpuSet = [2, 3, 5].into_iter().collect();
+        let narrow = || Ok(ComputerCpus { usable: usable.clone(), ..computer()? });
+        for (words, then) in [("first:2", "2,3"), ("l3:2,not:2/first:1", "3,5"), ("all", "2,3,5")] {
+            let kept = KeptWords::of(words, &narrow).unwrap().unwrap();
+            assert_eq!(kept.then.to_string(), then, "{words}");
+            assert_eq!(kept.moved(&whole), None, "{kept:?}");
+        }
+        assert_eq!(KeptWords::of("2,3", &narrow), Ok(None));
+        let kept = KeptWords::of("numa:1/first:2", &computer).unwrap().unwrap();
+        assert_eq!(kept.words, "numa:1/first:2");
+        let mut later = whole;
+        later.topology.pus.retain(|pu| pu.os != 4);
+        let moved = kept.moved(&later).unwrap().sentence();
+        let sentence = "'numa:1/first:2' named CPUs 4,5 when the seats were chosen, and names CPUs \
+            5,6 now";
+        assert_eq!(moved, sentence);
+        later.topology.pus.retain(|pu| pu.os < 4);
+        let moved = kept.moved(&later).unwrap().sentence();
+        assert!(moved.contains("and names none now ('numa:1': this machine has"), "{moved}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod reported;
 use crate::seating::Seating;
 use seatmap_data::document::DocumentError;
 use seatmap_data::plan::Plan;
+use seatmap_launch::sets::{ComputerCpus, KeptWords, MovedWords};
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_os::{CpuSet, FileError, Root, Tid, published};
 use serde::Deserialize;
@@ -28,6 +29,10 @@ pub struct Expected {
     pub misplaced: Vec<(Tid, String)>,
     /// The only program that a seating on file concerns.
     pub program: Option<ReportedProgram>,
+    /// The words that named the seats.
+    pub words: Vec<KeptWords>,
+    /// Those that name other CPUs of the computer now ([`Expected::on`]).
+    pub moved: Vec<MovedWords>,
 }
 
 /// One thread's proper seat.
@@ -51,6 +56,8 @@ struct Report {
     processes: Vec<Named>,
     taken_at_s: Option<f64>,
     complete: Option<bool>,
+    words: Option<String>,
+    within: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -82,6 +89,7 @@ impl Expected {
                 })
                 .collect(),
             needs_all: true,
+            words: KeptWords::in_plan(plan).into_iter().collect(),
             ..Expected::default()
         }
     }
@@ -102,8 +110,36 @@ impl Expected {
                 "threads[{at}].cpus: CPU {cpu} is beyond the largest index, {MAX_CPU}"
             )));
         }
+        let words = KeptWords::in_document(report.words.as_deref(), report.within.as_deref());
+        let words = words.into_iter().collect();
         let seats = report.threads.into_iter().filter_map(Seated::seat).collect();
-        Ok(Expected { seats, is_numbered: program.is_some(), program, ..Expected::default() })
+        let is_numbered = program.is_some();
+        Ok(Expected { seats, is_numbered, program, words, ..Expected::default() })
+    }
+
+    /// Compares the words with the present CPUs of a computer. A seat on all CPUs of words moves
+    /// with them, unless one is offline.
+    pub fn on(mut self, computer: &ComputerCpus) -> Self {
+        self.moved = self.words.iter().filter_map(|kept| kept.moved(computer)).collect();
+        let online: CpuSet = computer.topology.os_indices().collect();
+        for moved in &self.moved {
+            let Ok(now) = &moved.now else { continue };
+            let then = &moved.kept.then;
+            let on_all = self.seats.iter_mut().filter(|seat| seat.cpus == *then);
+            on_all.filter(|_| then.is_subset(&online)).for_each(|seat| seat.cpus.clone_from(now));
+        }
+        self
+    }
+
+    /// Compares the words with the present CPUs of this computer, which take milliseconds to read.
+    pub(crate) fn here(self) -> Self {
+        if self.words.is_empty() {
+            return self;
+        }
+        match ComputerCpus::read_whole() {
+            Ok(computer) => self.on(&computer),
+            Err(_) => self,
+        }
     }
 
     /// Like [`Expected::of_seating`], if the program is alive.
@@ -142,18 +178,22 @@ impl Expected {
         let texts = published::read_above(root, pids, published::SEATING)?;
         let chosen: BTreeSet<Tid> = seating.processes.iter().map(|process| process.pid).collect();
         let mut seats: Vec<ExpectedSeat> = Vec::new();
+        let mut words = Vec::new();
         for shown in &texts {
             // Another version may use another format.
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
                 continue;
             };
             // The launcher may be among the processes, without a seat.
+            let before = seats.len();
             seats.extend(report.seats.into_iter().filter(|seat| {
                 seat.thread
                     .is_some_and(|(pid, _)| chosen.contains(&pid) && shown.may_speak_of(root, pid))
             }));
+            words.extend(report.words.into_iter().filter(|_| seats.len() > before));
         }
-        let shown = Expected { seats, is_shown: true, is_numbered: true, ..Expected::default() };
+        let shown =
+            Expected { seats, is_shown: true, is_numbered: true, words, ..Expected::default() };
         Ok((!shown.seats.is_empty()).then_some(shown))
     }
 

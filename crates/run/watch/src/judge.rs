@@ -27,6 +27,7 @@ mod stopped;
 mod strangers;
 mod too_many;
 mod variables;
+mod words;
 
 use crate::expected::Expected;
 use crate::finding::{Finding, Gravity};
@@ -130,7 +131,8 @@ const DEFAULT: [Judge; 18] = [
 /// Everything wrong, most serious first.
 pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<Finding> {
     let facts = SeatingFacts::new(seating, topology, criteria.expected.as_ref());
-    let mut found = expect::judge(&facts);
+    let mut found = words::judge(&facts);
+    found.extend(expect::judge(&facts));
     if criteria.rules.is_empty() || criteria.rules.contains(&Rule::Default) {
         found.extend(DEFAULT.iter().flat_map(|rule| rule(&facts)));
     }

@@ -5,7 +5,7 @@
 use crate::judge::Sitter;
 use seatmap_data::document::shell_escaped;
 use seatmap_data::words::joined;
-use seatmap_os::{CpuSet, Tid, brake, quota};
+use seatmap_os::{CpuSet, Tid, brake, cpus, quota};
 use serde::{Deserialize, Serialize};
 
 mod undo;
@@ -43,6 +43,8 @@ pub enum SeatingRemedyKind {
     MoveInterrupt,
     /// Removes the limit on real-time threads.
     LiftThrottling,
+    /// Brings CPUs online.
+    BringOnline,
 }
 
 impl SeatingRemedyKind {
@@ -110,6 +112,10 @@ impl SeatingRemedy {
         SeatingRemedyKind::WidenUnit.by(command)
     }
 
+    pub fn bring_online(cpus: &CpuSet) -> Self {
+        SeatingRemedyKind::BringOnline.by(cpus::bring_online(cpus))
+    }
+
     pub fn go_on(pid: Tid) -> Self {
         SeatingRemedyKind::Continue.by(format!("kill -CONT {pid}"))
     }
@@ -172,6 +178,21 @@ mod tests {
         }
         let _ = sleeper.kill();
         let _ = sleeper.wait();
+    }
+
+    /// Uses files below a folder, because few computers have an offline CPU.
+    #[test]
+    fn remedy_brings_cpus_online() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["cpu3", "cpu5"].map(|cpu| {
+            let file = folder.path().join("sys/devices/system/cpu").join(cpu).join("online");
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, "0\n").unwrap();
+            file
+        });
+        let remedy = SeatingRemedy::bring_online(&CpuSet::of_list("3,5").unwrap()).command;
+        assert!(run(&remedy.replace("/sys/", &format!("{}/sys/", folder.path().display()))));
+        assert_eq!(files.map(|file| std::fs::read(file).unwrap()), [b"1\n", b"1\n"]);
     }
 
     /// Uses files below a folder, because moving this computer's interrupts would disturb it.

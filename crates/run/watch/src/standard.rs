@@ -124,6 +124,7 @@ impl Standard {
             ExpectedSource::Given(expected) => Some(expected.clone()),
             ExpectedSource::Ranks(ranks) => Some(ranks.expected(seating)),
         };
+        let expected = expected.map(Expected::here);
         Ok(Criteria { rules: self.rules.clone(), expected, strict: self.strict })
     }
 }

@@ -103,7 +103,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> CliResult<BenchRequest> {
             typed.randomness.confidence,
         ),
         baseline: typed.baseline.as_deref().map(|path| earlier(path, typed)).transpose()?,
-        room: room(typed),
+        room: room(typed)?,
         kept: outputs.path().map(Path::to_owned),
         machine: here::host_name(),
         now: here::now,
@@ -117,14 +117,15 @@ fn meant(typed: &Bench, outputs: &Outputs) -> CliResult<BenchRequest> {
     Ok(request)
 }
 
-fn room(typed: &Bench) -> RoomRequest {
-    RoomRequest {
-        cpus: typed.cpus.as_ref().map(|cpus| (&cpus.list).into()),
-        words: typed.cpus.as_ref().and_then(|cpus| cpus.words.clone()),
+fn room(typed: &Bench) -> CliResult<RoomRequest> {
+    let chosen = typed.or_all.here(typed.cpus.as_ref())?;
+    Ok(RoomRequest {
+        cpus: chosen.as_ref().map(|chosen| (&chosen.list).into()),
+        words: chosen.and_then(|chosen| chosen.kept).map(|kept| kept.words),
         seats: typed.seats.map(NonZeroUsize::get),
         is_quiet: typed.quiet,
         cells: OwnCells { guardian: myself::cell_guardian(), in_cell: myself::in_cell },
-    }
+    })
 }
 
 fn earlier(path: &Path, typed: &Bench) -> CliResult<BenchResults> {

@@ -208,9 +208,9 @@ fn create(host: &CellHost, request: &CellRequest, is_untested: bool) -> CliResul
 
 fn cpus(host: &CellHost, typed: &CellCreate) -> CliResult<CpuSet> {
     let cell = &typed.cell;
-    if let Some(list) = &cell.cpus {
+    if let Some(found) = cell.or_all.here(cell.cpus.as_ref())? {
         return match typed.profile {
-            None => Ok(list.into()),
+            None => Ok((&found.list).into()),
             Some(_) => Err(CliError::input(
                 "--cpus gives the CPUs and --profile chooses them; leave one of them out",
             )),

@@ -1,13 +1,13 @@
 //! `seatmap check`.
 
 use clap::{ArgGroup, Args};
+use seatmap_console::cpus::OrAll;
 use seatmap_console::error::with_causes;
 use seatmap_console::{
     CliError, CliResult, Destination, Outputs, StopFlag, baseline_input, here, input, output,
     plan_input, time_in, view,
 };
 use seatmap_machines::host::topology;
-use seatmap_os::Root;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::metrics::server::MetricsServer;
 use seatmap_watch::{CheckRequest, CheckView, ProcessChoice, Rule, Standard};
@@ -67,6 +67,9 @@ pub struct Check {
     /// means the default rules.
     #[arg(long = "rule", value_name = "RULE")]
     rules: Vec<Rule>,
+    /// If a word of an on= rule distinguishes no CPUs here, take all of them, and say so.
+    #[arg(long, requires = "rules")]
+    or_all: bool,
     /// How long to watch: 500ms, 10s, 2m; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = time_in(WINDOW))]
     seconds: Duration,
@@ -173,12 +176,14 @@ fn serve(typed: &Check, address: SocketAddr) -> CliResult {
 
 fn request(typed: &Check) -> CliResult<CheckRequest> {
     let topology = topology::of_group().map_err(CliError::work)?;
+    let computer = input::whole_computer(&topology);
+    let or_all = OrAll { is_given: typed.or_all };
     Ok(CheckRequest {
         choice: choice(typed),
         window: typed.seconds,
         trace: typed.trace,
         standard: Standard {
-            rules: input::rules_on(typed.rules.clone(), &topology, Some(Root::new("/")))?,
+            rules: input::rules_on(typed.rules.clone(), &computer, or_all)?,
             seats: plan_input::expected_seats(typed.expect.as_deref(), typed.any_machine)?,
             baselines: baseline_input::baselines(&typed.baseline)?,
             strict: typed.strict,

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use seatmap_console::cpus::OrAll;
 use seatmap_console::{CliError, CliResult, Outputs, input, output};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::NamedCpus;
 use seatmap_launch::notation::{self, FORMATS};
-use seatmap_launch::sets::or_all;
 use seatmap_report::cpus;
 
 #[derive(Args)]
@@ -43,19 +43,14 @@ pub fn run(typed: &CpusArgs) -> CliResult {
     let outputs = Outputs::new(typed.json, None, None)?;
     let machine = input::machine(&typed.on)?;
     let computer = input::cpus_of(&machine)?;
-    let words = match &typed.words {
-        Some(words) if typed.or_all => {
-            let accepted = or_all(words, &|| Ok(computer.clone())).map_err(CliError::input)?;
-            output::tell_each(&accepted.remarks);
-            Some(accepted.words)
-        }
-        words => words.clone(),
-    };
+    let or_all = OrAll { is_given: typed.or_all };
+    let words = typed.words.as_deref().map(|words| or_all.words(words, &computer)).transpose()?;
     let limits = machine.is_host().then(CpuCount::of_self).transpose()?;
     let named = NamedCpus::of(&machine.name, words.as_deref(), &computer, limits)
         .map_err(CliError::input)?;
     if let Some(write) = typed.notation.as_deref().and_then(notation::writer) {
-        return output::print_exact(&write(&named.set()).map_err(CliError::input)?);
+        let words = named.words.as_deref().unwrap_or("all");
+        return output::print_exact(&write(&named.set(), words).map_err(CliError::input)?);
     }
     let page = match typed {
         CpusArgs { count: true, .. } => cpus::count(&named),

@@ -2,8 +2,8 @@
 
 use crate::progress::Display;
 use clap::Args;
+use seatmap_console::cpus::{OrAll, RequestedCpus, requested_cpus};
 use seatmap_console::error::with_causes;
-use seatmap_console::values::{MachineCpus, machine_cpus};
 use seatmap_console::{
     Bars, CliError, CliResult, Destination, ResultForms, StopFlag, here, input, output, view,
 };
@@ -26,8 +26,10 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     on: String,
     /// The CPUs to measure, such as 0-3,8 or no-smt. Default: all allowed ones.
-    #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
-    cpus: Option<MachineCpus>,
+    #[arg(long, value_name = "LIST", value_parser = requested_cpus)]
+    cpus: Option<RequestedCpus>,
+    #[command(flatten)]
+    or_all: OrAll,
     /// Visits to each pair; by default at least 3. On this host more while a quarter of a second
     /// lasts, and 20 more, spread over a second, to pairs whose visits disagree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -110,7 +112,7 @@ pub fn run(typed: &MeasureArgs) -> CliResult {
     })?;
     bars.clear();
     let profile = &measurement.profile;
-    outputs.write(typed, &measurement, &request.source, machine.kind())?;
+    outputs.write(typed, &measurement, &request.source, &machine)?;
     if outputs.is_document {
         output::print_exact(&profile.to_json())?;
     } else if ![&outputs.page, &outputs.shared].contains(&&Some(Destination::Stdout)) {
@@ -169,7 +171,7 @@ fn request(typed: &MeasureArgs, machine: &Machine) -> CliResult<MeasurementReque
 }
 
 fn source(typed: &MeasureArgs, machine: &Machine) -> CliResult<RoundTripSource> {
-    let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(machine)).transpose()?;
+    let cpus = typed.or_all.on(typed.cpus.as_ref(), machine)?.map(|chosen| chosen.list);
     let cpus = cpus.as_ref();
     let is_host = machine.is_host();
     let is_model = matches!(machine.kind, MachineKind::Model(_));
@@ -215,28 +217,30 @@ impl MeasureOutputs {
         Ok(MeasureOutputs { is_document, output, page, shared })
     }
 
-    /// Writes or remembers a profile. `kind` is that of its machine.
+    /// Writes or remembers the profile of a machine.
     fn write(
         &self,
         typed: &MeasureArgs,
         measurement: &Measurement,
         source: &RoundTripSource,
-        kind: &str,
+        machine: &Machine,
     ) -> CliResult {
         let profile = &measurement.profile;
         output::tell_each(&measurement.warnings);
         measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
         if let Some(page) = &self.page {
             let model = source.model().map(|model| &**model);
-            page.write(&html::page(profile, model, &[]))?;
+            let words = input::words_of(machine, &profile.topology);
+            page.write(&html::page(profile, model, &[], &words))?;
         }
         output::tell_each(match source {
             // Before it is remembered, or it would be compared with itself.
             RoundTripSource::Host { .. } => past::remark_on_change(profile),
             RoundTripSource::Replayed { .. } => Some(format!(
-                "{} is {kind}: its figures were replayed with synthetic noise; nothing was \
+                "{} is {}: its figures were replayed with synthetic noise; nothing was \
                  measured",
-                typed.on
+                typed.on,
+                machine.kind()
             )),
             RoundTripSource::Simulated { .. } => None,
         });

@@ -1,16 +1,15 @@
 //! `seatmap noise`.
 
 use clap::Args;
+use seatmap_console::cpus::{OrAll, RequestedCpus, requested_cpus};
 use seatmap_console::error::with_causes;
 use seatmap_console::here::host_name;
 use seatmap_console::output::OfMachine;
-use seatmap_console::values::own_cpus;
 use seatmap_console::{
     Bar, CliError, CliResult, Destination, ResultForms, StopFlag, output, time_in,
 };
 use seatmap_health::noise::{NoiseOptions, NoiseReport};
 use seatmap_launch::share::SoleWork;
-use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{noise, svg};
@@ -24,8 +23,10 @@ const LENGTH: &str = "50ms to 1d";
 pub struct NoiseArgs {
     /// The CPUs to measure together, such as 0-3,8 or no-smt; isolated ones too. Default: all
     /// online CPUs.
-    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
-    cpus: Option<CpuList>,
+    #[arg(long, value_name = "LIST", value_parser = requested_cpus)]
+    cpus: Option<RequestedCpus>,
+    #[command(flatten)]
+    or_all: OrAll,
     /// How long: 500ms, 10s, 2m; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "2", value_parser = time_in(LENGTH))]
     seconds: Duration,
@@ -73,8 +74,8 @@ pub fn run(typed: &NoiseArgs) -> CliResult {
 
 /// By default all online CPUs within the cpuset, with a message about the others.
 fn cpus(typed: &NoiseArgs) -> CliResult<Vec<u32>> {
-    if let Some(named) = &typed.cpus {
-        return Ok(named.0.clone());
+    if let Some(chosen) = typed.or_all.here(typed.cpus.as_ref())? {
+        return Ok(chosen.list.0);
     }
     let (open, closed) = seatmap_health::noise::reachable(&Cpus::read()?.online);
     output::tell_each(closed.iter().map(|error| format!("left out: {}", with_causes(error))));

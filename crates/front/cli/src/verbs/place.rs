@@ -51,10 +51,10 @@ fn on_machine(typed: &PlaceArgs) -> CliResult {
     let pattern = pattern(typed)?;
     let machine = input::machine(&typed.on)?;
     let profile = input::profile_of(&machine)?;
-    let named = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
+    let chosen = typed.or_all.on(typed.cpus.as_ref(), &machine)?;
+    let named = chosen.as_ref().map(|chosen| chosen.list.0.clone());
     let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
-    let Usable { cpus, remarks } =
-        usable::for_tasks(&machine, &profile, named.map(|list| list.0), &fixed)?;
+    let Usable { cpus, remarks } = usable::for_tasks(&machine, &profile, named, &fixed)?;
     output::tell_each(remarks);
     let place = request(typed, &profile, &pattern, cpus);
     CliError::check_input(typed.unused_loads(place.objective))?;
@@ -72,8 +72,11 @@ fn on_machine(typed: &PlaceArgs) -> CliResult {
         tool: here::tool(),
     };
     let waiting = Waiting::new("searching", request.time.seconds());
-    let appraisal = request.appraise()?;
+    let mut appraisal = request.appraise()?;
     drop(waiting);
+    if let Some(kept) = chosen.and_then(|chosen| chosen.kept) {
+        kept.keep_in(&mut appraisal.plan);
+    }
     outputs.draw(&appraisal, &machine, &profile, &pattern)?;
     match outputs.printed {
         Some(Printed::Json) => output::print_exact(&appraisal.plan.to_json()),

@@ -3,7 +3,8 @@
 mod zoo;
 
 use clap::Args;
-use seatmap_console::values::{MachineCpus, cpus, machine_cpus};
+use seatmap_console::cpus::{OrAll, RequestedCpus, requested_cpus};
+use seatmap_console::values::cpus;
 use seatmap_console::{CliError, CliResult, Outputs, input, output, plan_input};
 use seatmap_launch::Ending;
 use seatmap_os::CpuList;
@@ -24,8 +25,10 @@ pub struct Pretend {
     #[arg(value_name = "MACHINE", required_unless_present = "zoo")]
     machine: Option<String>,
     /// The CPUs allowed there, as in a container: 0-3,8 or l3:0. Default: all.
-    #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
-    cpus: Option<MachineCpus>,
+    #[arg(long, value_name = "LIST", value_parser = requested_cpus)]
+    cpus: Option<RequestedCpus>,
+    #[command(flatten)]
+    or_all: OrAll,
     /// The offline CPUs there.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     offline: Option<CpuList>,
@@ -100,8 +103,8 @@ pub fn run(typed: &Pretend) -> CliResult {
 fn machine(typed: &Pretend) -> CliResult<PretendedMachine> {
     let machine = input::machine(typed.machine())?;
     let topology = input::topology_of(&machine)?;
-    let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
-    let cpus = cpus.map(|list| list.0.into_iter().collect());
+    let chosen = typed.or_all.on(typed.cpus.as_ref(), &machine)?;
+    let cpus = chosen.map(|chosen| chosen.list.0.into_iter().collect());
     let offline = typed.offline.iter().flat_map(|list| list.0.iter().copied()).collect();
     let pretended = PretendedMachine::new(&machine.name, topology, cpus.as_ref(), &offline)?;
     let pretended = pretended.with_memory_nodes(&machine.memory_nodes);
@@ -119,12 +122,12 @@ fn criteria(check: &str, typed: &Pretend) -> CliResult<Criteria> {
             let both = format!("the plan is for '{}', not for '{}'", plan.machine, machine.name);
             return Err(CliError::at(path, both));
         }
-        let expected = Some(Expected::of_plan(&plan));
+        let expected = Some(Expected::of_plan(&plan).on(&input::cpus_of(&machine)?));
         return Ok(Criteria { rules: Vec::new(), expected, strict });
     }
     let rules = check.split(',').map(str::parse::<Rule>).collect::<Result<Vec<_>, _>>();
-    let topology = input::topology_of(&input::machine(typed.machine())?)?;
-    let rules = input::rules_on(rules.map_err(CliError::input)?, &topology, None)?;
+    let computer = input::cpus_of(&input::machine(typed.machine())?)?;
+    let rules = input::rules_on(rules.map_err(CliError::input)?, &computer, typed.or_all)?;
     Ok(Criteria { rules, expected: None, strict })
 }
 

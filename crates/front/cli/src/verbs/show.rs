@@ -187,7 +187,7 @@ fn machine(typed: &Show, page: Option<Destination>, picture: Option<Destination>
         SetApart::default()
     };
     let words = input::words_of(&machine, &profile.topology);
-    let text = || html::page(&profile, machine.model(), &set_apart.isolated);
+    let text = || html::page(&profile, machine.model(), &set_apart.isolated, &words);
     deliver(typed, page, &text, &|| {
         if typed.forms.json {
             return output::json(&ShownMachine::of(&profile, set_apart.clone(), words.clone()));

@@ -7,14 +7,13 @@ use super::place::{ObjectiveChoice, OnCluster};
 use clap::Args;
 use meant::ModelPart;
 use seatmap_cluster::spread::SpreadError;
+use seatmap_console::cpus::{OrAll, RequestedCpus, requested_cpus};
 use seatmap_console::over_ranks::{LaunchedRank, MeetingPlace};
-use seatmap_console::values::own_cpus;
 use seatmap_console::{
     Bar, CliError, CliResult, Outputs, ResultForms, StopFlag, choice, output, over_ranks, time_in,
 };
 use seatmap_data::document::Failure;
 use seatmap_measure::appraise::rehearsal::ROUNDS;
-use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_place::ranks::export::{mpich, openmpi, rankfile, slurm};
 use seatmap_report::{tune, under_way};
@@ -96,8 +95,10 @@ pub struct Tune {
     #[arg(long, value_name = "SETTING", value_delimiter = ',', conflicts_with = "on")]
     vary: Vec<VaryChoice>,
     /// The CPUs for the program. Default: all allowed ones.
-    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
-    cpus: Option<CpuList>,
+    #[arg(long, value_name = "LIST", value_parser = requested_cpus)]
+    cpus: Option<RequestedCpus>,
+    #[command(flatten)]
+    or_all: OrAll,
     /// The metric of the race: time, regex:PATTERN, command:LINE, perf:EVENT.
     ///
     /// As in 'seatmap bench'. With --count, a second one is shown by number of threads.

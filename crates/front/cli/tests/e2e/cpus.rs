@@ -1,6 +1,6 @@
 //! `seatmap cpus`: words for CPUs on this computer and on described machines.
 
-use crate::common::{Place, assert_contains};
+use crate::common::{Place, assert_contains, can_pretend};
 use seatmap_os::CpuSet;
 use std::fs;
 use std::path::Path;
@@ -215,6 +215,84 @@ fn or_all_takes_all_cpus_if_words_distinguish_none() {
     let output = place.run(["run", "-c", cache, "--or-all", "--", "true"]);
     assert!(output.status.success(), "{output:?}");
     assert_contains(&String::from_utf8_lossy(&output.stderr), "so it means all CPUs");
+}
+
+/// X3D processors turn the firmware's ranking with their mode.
+#[test]
+fn pretended_check_finds_moved_words() {
+    if !can_pretend() {
+        return;
+    }
+    let place = Place::new();
+    let x3d = described(&place, "ryzen-16-x3d-cache-mode");
+    let check = format!("pretend {x3d} --check plan.json -- true");
+    let plan = serde_json::json!({
+        "format": "seatmap-plan/1", "machine": x3d, "placement": [0, 1],
+        "words": "fast:2", "within": "0,1",
+    });
+    place.file("plan.json", plan.to_string());
+    let before = place.run(&*check);
+    assert!(!String::from_utf8_lossy(&before.stderr).contains("when the seats were chosen"));
+    for cpu in [8, 9] {
+        let file = format!("{CPU}/cpu{cpu}/cpufreq/amd_pstate_prefcore_ranking");
+        put(&place.path(x3d), &file, "255");
+    }
+    let after = place.run(&*check);
+    let said =
+        String::from_utf8_lossy(&after.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_contains(
+        &said,
+        "'fast:2' named CPUs 0,1 when the seats were chosen, and names CPUs 8,9 now",
+    );
+    assert_eq!(after.status.code(), Some(1));
+}
+
+#[test]
+fn plan_keeps_words_beside_their_cpus() {
+    let place = Place::new();
+    let cpus = "kind:performance/first:3";
+    place.stdout(format!("place --on core-i9-12900k --cpus {cpus} --pattern ring:2 -o plan.json"));
+    let plan = place.read_json("plan.json");
+    assert_eq!((&plan["words"], &plan["within"]), (&cpus.into(), &"0-2".into()));
+    let first = place.stdout("cpus first:1");
+    place.run("run --cpus first:1 --report report.json -- true");
+    let report = place.read_json("report.json");
+    assert_eq!(report["within"], first.trim());
+    assert!(report["words"].as_str().unwrap().ends_with("first:1"), "{report}");
+}
+
+/// Every option that takes words has the same fallback.
+#[test]
+fn every_verb_with_words_takes_all_instead() {
+    let place = Place::new();
+    let cache = "cache:1023G/first:1";
+    for command in [
+        format!("noise --cpus {cache} --seconds 0.05"),
+        format!("doctor --cpus {cache}"),
+        format!("bench --cpus {cache} --runs 1 -- true"),
+        format!("measure --on core-i9-12900k --cpus {cache},l3:0/first:3 --quick"),
+        format!("place --on core-i9-12900k --cpus {cache},l3:0/first:3 --pattern ring:2"),
+        format!("check --rule on={cache}"),
+    ] {
+        place.refuses(&*command, "'cache:1023G'");
+        let with = command.replacen("--", "--or-all --", 1);
+        let output = place.run(&*with);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_contains(&said, "so it means all CPUs");
+        assert_ne!(output.status.code(), Some(2), "{with}: {said}");
+    }
+    place.refuses("noise --or-all", "needs --cpus");
+}
+
+#[test]
+fn show_page_lists_words() {
+    let place = Place::new();
+    place.stdout(format!("show {} --html page.html", described(&place, "ryzen-9-7950x3d")));
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert_contains(&page, "Words for CPUs");
+    for cell in ["cache:biggest", "0-7,16-23", " of 96 MiB; the other has 32 MiB"] {
+        assert_contains(&page, cell);
+    }
 }
 
 #[test]

@@ -91,6 +91,22 @@ fn advice_fits_a_screen() {
 }
 
 #[test]
+fn word_for_better_seats_has_its_reason() {
+    let word = KnownWord {
+        word: "kind:performance/no-smt".to_owned(),
+        cpus: "0,2".to_owned(),
+        by: Some("cpu_core".to_owned()),
+    };
+    let paste = Paste { command: "x".to_owned(), word: Some(word), ..Paste::default() };
+    let reason = Reason::NoneBetter;
+    let found = advice(AdviceVerdict::DoThis, reason, pipeline());
+    let found = text(&Advice { paste: Some(paste), ..found });
+    let words = Vec::from_iter(found.split_whitespace()).join(" ");
+    let row = "CPUs 0,2 are exactly kind:performance/no-smt of this machine (cpu_core)";
+    assert!(words.contains(row), "{found}");
+}
+
+#[test]
 fn lower_priority_program_gets_renice_command() {
     let evidence = Evidence {
         gives_way: Some("nice 19 against nice 0".to_owned()),

@@ -74,7 +74,7 @@ fn pages() -> Vec<(&'static str, String)> {
     let plan = Plan { placement: vec![0, 1, 2, 3], ..samples::plan(200.0, 250.0, 200.0) };
     let comparison = samples::compared(&profile, &pattern, &plan, vec![0, 1, 4, 5]);
     vec![
-        ("show", html::page(&profile, None, &[])),
+        ("show", html::page(&profile, None, &[], &[])),
         ("place", crate::placement::page(&profile, &pattern, &plan, &comparison).html()),
         ("noise", crate::noise::page(&samples::noise()).html()),
         ("pattern", crate::pattern::page(&pattern).html()),

@@ -3,11 +3,13 @@
 use super::document::{document, head};
 use super::map::map;
 use super::{charts, data, tables};
+use crate::cpus::known_words;
 use crate::floor::{self, FloorPlan};
 use crate::page::{Medium, PageSection, Table, draw, section};
 use crate::{Digits, Scale, about, bandwidth, sentence};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
+use seatmap_launch::named::KnownWord;
 use seatmap_measure::classes::{DistanceClass, classes_with_distances};
 use seatmap_measure::findings::findings;
 use seatmap_sim::CoherentModel;
@@ -17,9 +19,14 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 const TILES: usize = 6;
 
 /// A profile as one HTML file that works offline and, with static pictures, without scripts.
-/// Isolated CPUs are marked.
-pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) -> String {
-    page_with(profile, model, isolated, &html! {}, Vec::new())
+/// Isolated CPUs are marked, and the words for CPUs listed.
+pub fn page(
+    profile: &Profile,
+    model: Option<&CoherentModel>,
+    isolated: &[u32],
+    words: &[KnownWord],
+) -> String {
+    page_with(profile, model, isolated, &html! {}, vec![known_words(words)])
 }
 
 /// The page with links above the title and more sections at the end.
@@ -139,7 +146,7 @@ mod tests {
     use seatmap_data::machine::Matrix;
 
     fn page_of(profile: &Profile) -> String {
-        page(profile, None, &[])
+        page(profile, None, &[], &[])
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub fn profile() -> Profile {
 
 /// The profile's page.
 pub fn page() -> String {
-    seatmap_report::html::page(&profile(), None, &[])
+    seatmap_report::html::page(&profile(), None, &[], &[])
 }
 
 /// The page of a plan on the 5110P: four tasks around a ring, two lines at a home on the other

@@ -43,6 +43,9 @@ pub struct Plan {
     /// did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+    /// The CPUs that these words named then, as a list; absent without words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
     /// The NUMA nodes for each task's memory, by OS index, ascending. An empty list does not
     /// restrict its task; no lists at all restrict no task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

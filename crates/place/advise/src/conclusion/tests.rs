@@ -8,6 +8,8 @@ use crate::Advice;
 use crate::evidence::{BusyThread, Client, NeighbourProgram, Neighbours, UnseenFact};
 use crate::trial::TrialResult;
 use made::{talkers, trial};
+use seatmap_data::machine::{CoreKind, Pu, Topology};
+use seatmap_launch::sets::ComputerCpus;
 use seatmap_watch::Gravity;
 
 /// The control, a candidate without an effect, and one that gains, in percent.
@@ -431,4 +433,32 @@ fn pasted_seats_include_undo_command() {
     let paste = Advice::of("made", "2026-01-31T12:00:00Z", better).paste.unwrap();
     assert_eq!(paste.command, "taskset -cp 1 8; taskset -cp 1 9");
     assert_eq!(paste.undo.unwrap(), "taskset -cp 0-3 8; taskset -cp 0-3 9");
+}
+
+/// Four CPUs, one of them of this kind, the others of another.
+fn one_apart(cpu: u32, own: CoreKind, other: CoreKind) -> ComputerCpus {
+    let kind = |os| Some(if os == cpu { own } else { other });
+    let pus = (0..4).map(|os| Pu { os, core: Some(os), kind: kind(os), ..Pu::default() });
+    ComputerCpus::of_machine(Topology { pus: pus.collect() }, None)
+}
+
+#[test]
+fn better_seats_are_named_by_a_fitting_word() {
+    use CoreKind::{Efficiency, Performance};
+    let better = with(|all| all.trial = Some(trial(QUIET, GAIN)));
+    let advice = |evidence: &Evidence| Advice::of("made", "2026-01-31T12:00:00Z", evidence.clone());
+    let worded = |computer: &ComputerCpus| advice(&better).worded(computer).paste.unwrap();
+    let paste = worded(&one_apart(1, Performance, Efficiency));
+    let word = paste.word.unwrap();
+    assert_eq!((word.word.as_str(), word.cpus.as_str()), ("kind:performance", "1"));
+    let command = "taskset -cp $(seatmap cpus kind:performance) 8; \
+                   taskset -cp $(seatmap cpus kind:performance) 9";
+    assert_eq!(paste.command, command);
+    assert_eq!(paste.undo.unwrap(), "taskset -cp 0-3 8; taskset -cp 0-3 9");
+    for other in [one_apart(2, Performance, Efficiency), one_apart(9, Performance, Efficiency)] {
+        assert_eq!(worded(&other), advice(&better).paste.unwrap(), "no word is CPU 1");
+    }
+    let unshown = with(|all| all.trial = Some(trial(QUIET, NOTHING)));
+    let unshown = advice(&unshown).worded(&one_apart(1, Performance, Efficiency));
+    assert_eq!(unshown.paste, None, "no trial confirmed seats");
 }

@@ -5,6 +5,7 @@
 //! equal fingerprints, except for the name, which differs for each job of a hosted runner.
 
 use crate::gate::report::{BenchmarkResult, GateReport};
+use crate::tune::document::SeatsUsed;
 use crate::tune::{Better, Fingerprint};
 use seatmap_data::document::{self, Failure, visible};
 use seatmap_data::statistics::change_points::{self, change_points};
@@ -40,6 +41,9 @@ pub struct HistoryEntry {
     pub label: Option<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
+    /// The seats, if words named them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seats: Option<SeatsUsed>,
     /// The benchmarks.
     pub benchmarks: Vec<HistoryReading>,
 }
@@ -72,6 +76,7 @@ impl HistoryEntry {
             begun: report.header.begun.clone(),
             label: report.header.label.clone(),
             fingerprint: report.header.fingerprint.clone(),
+            seats: Some(report.header.seats.clone()).filter(|seats| seats.words.is_some()),
             benchmarks: report.benchmarks.iter().filter_map(HistoryReading::of).collect(),
         }
     }
@@ -219,6 +224,9 @@ pub struct Trends {
 pub struct ComputerKind {
     /// Its fingerprint, with the name of the first such computer.
     pub fingerprint: Fingerprint,
+    /// The seats of its first session, if words named them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seats: Option<SeatsUsed>,
     /// The number of sessions on it.
     pub sessions: usize,
     /// The differences from the first kind, each with both values.
@@ -231,7 +239,7 @@ impl Trends {
         let mut computers: Vec<ComputerKind> = Vec::new();
         let mut trends: Vec<Trend> = Vec::new();
         for entry in entries {
-            let computer = kind(&mut computers, &entry.fingerprint);
+            let computer = kind(&mut computers, entry);
             for reading in &entry.benchmarks {
                 let point = TrendPoint {
                     begun: entry.begun.clone(),
@@ -284,17 +292,34 @@ fn unnamed(fingerprint: &Fingerprint) -> Fingerprint {
     Fingerprint { machine: String::new(), ..fingerprint.clone() }
 }
 
-fn kind(computers: &mut Vec<ComputerKind>, fingerprint: &Fingerprint) -> usize {
-    let own = unnamed(fingerprint);
-    if let Some(at) = computers.iter().position(|known| unnamed(&known.fingerprint) == own) {
+fn kind(computers: &mut Vec<ComputerKind>, entry: &HistoryEntry) -> usize {
+    let own = unnamed(&entry.fingerprint);
+    if let Some(at) = computers.iter().position(|known| known.is_of(entry)) {
         computers[at].sessions += 1;
         return at + 1;
     }
-    let first = computers.first().map(|first| unnamed(&first.fingerprint));
-    let differences = first.map(|first| own.differences(&first)).unwrap_or_default();
-    let fingerprint = fingerprint.clone();
-    computers.push(ComputerKind { fingerprint, sessions: 1, differences });
+    let first = computers.first();
+    let differences = first.map(|first| own.differences(&unnamed(&first.fingerprint)));
+    let moved = first.and_then(|first| first.word_difference(entry));
+    computers.push(ComputerKind {
+        fingerprint: entry.fingerprint.clone(),
+        seats: entry.seats.clone(),
+        sessions: 1,
+        differences: differences.into_iter().flatten().chain(moved).collect(),
+    });
     computers.len()
+}
+
+impl ComputerKind {
+    fn is_of(&self, entry: &HistoryEntry) -> bool {
+        unnamed(&self.fingerprint) == unnamed(&entry.fingerprint)
+            && self.word_difference(entry).is_none()
+    }
+
+    /// The CPUs that the same words named in its first session, if they were others.
+    fn word_difference(&self, entry: &HistoryEntry) -> Option<String> {
+        entry.seats.as_ref()?.word_difference(self.seats.as_ref()?)
+    }
 }
 
 fn changes(points: &[TrendPoint], seed: u64) -> Vec<TrendChange> {
@@ -330,6 +355,7 @@ mod tests {
                 kernel: Some(kernel.to_owned()),
                 ..Fingerprint::default()
             },
+            seats: None,
             benchmarks: vec![HistoryReading {
                 name: "parse".to_owned(),
                 unit: "s".to_owned(),
@@ -388,6 +414,30 @@ mod tests {
         assert_eq!(trends.computers[1].differences, ["kernel: 6.12, not 6.1"]);
         assert_eq!(trends.computers.iter().map(|kind| kind.sessions).sum::<usize>(), 40);
         assert!(trends.trends.iter().all(|trend| trend.changes.is_empty()), "{trends:?}");
+    }
+
+    fn on(words: &str, cpus: &str) -> SeatsUsed {
+        let words = Some(words.to_owned());
+        SeatsUsed { words, cpus: cpus.to_owned(), ..SeatsUsed::default() }
+    }
+
+    #[test]
+    fn moved_words_are_not_reported_as_change() {
+        let entries = Vec::from_iter((0..40).map(|number| {
+            let (seats, factor) = match number {
+                0..20 => (on("fast:2", "0,1"), 1.0),
+                _ => (on("fast:2", "8,9"), 1.3),
+            };
+            let entry = entry(number, noise(number) * factor, "6.1");
+            HistoryEntry { seats: Some(seats), ..entry }
+        }));
+        let trends = Trends::of(&entries, 1);
+        assert_eq!(trends.computers[1].differences, ["CPUs of 'fast:2': 8,9, not 0,1"]);
+        assert!(trends.trends.iter().all(|trend| trend.changes.is_empty()), "{trends:?}");
+        let line = document::written(&entries[20]);
+        assert_eq!(read(&line).unwrap(), entries[20..21]);
+        let other = HistoryEntry { seats: Some(on("l3:0", "0,1")), ..entries[0].clone() };
+        assert_eq!(Trends::of(&[entries[20].clone(), other], 1).computers.len(), 1);
     }
 
     #[test]

@@ -58,7 +58,7 @@ const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 
 impl SeatsUsed {
     /// The CPUs that the same words meant then, in words, if they were others.
-    fn word_difference(&self, then: &SeatsUsed) -> Option<String> {
+    pub(crate) fn word_difference(&self, then: &SeatsUsed) -> Option<String> {
         let words = self.words.as_ref().filter(|words| then.words.as_ref() == Some(*words))?;
         let differ = self.cpus != then.cpus;
         differ.then(|| format!("CPUs of '{words}': {}, not {}", self.cpus, then.cpus))

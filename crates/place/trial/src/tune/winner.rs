@@ -53,6 +53,7 @@ pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, String> {
 /// A sentence: a plan cannot represent its seats.
 pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<String, String> {
     let mut seats = Vec::new();
+    let mut within = None;
     let placement = match &winner.seats {
         CandidateSeats::Placement(placement) => placement.clone(),
         // In an order of CPUs, task k is on the k-th CPU.
@@ -60,6 +61,7 @@ pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<String, 
         // All threads share one seat, on which the kernel decides.
         CandidateSeats::Within(list) => {
             seats.push(listed(list));
+            within = Some(list.clone());
             listed(list).into_iter().take(1).collect()
         }
         CandidateSeats::Kernel(setting) => {
@@ -78,6 +80,7 @@ pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<String, 
     let plan = Plan {
         seats,
         words: winner.words.clone(),
+        within: winner.words.as_ref().and(within),
         method: Some(method(winner)),
         pattern: provenance.pattern.clone(),
         date: Some(provenance.date.clone()),
@@ -127,8 +130,8 @@ mod tests {
         let written = plan(safe(&tuned).unwrap(), &provenance()).unwrap();
         let written = Plan::from_json(&written).unwrap();
         assert_eq!(
-            (written.words.as_deref(), &written.placement[..], written.seat(0)),
-            (Some("kind:performance"), &[0][..], &[0, 1, 2, 3][..])
+            (written.words.as_deref(), written.within.as_deref(), written.seat(0)),
+            (Some("kind:performance"), Some("0-3"), &[0, 1, 2, 3][..])
         );
         let kernel = KernelSwitch { switch: "sched-cache".to_owned(), on: true };
         let free = Entrant::new("4 threads", CandidateSeats::Free);

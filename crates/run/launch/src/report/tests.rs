@@ -74,6 +74,8 @@ fn full() -> Report {
         strangers: 0,
         empty_tasks: vec![0],
         cyclic: false,
+        words: Some("kind:performance".into()),
+        within: Some("0-3".into()),
         threads: vec![thread, nobody],
         hampered: Hampered {
             unprivileged: vec!["/usr/bin/su".into()],
@@ -122,8 +124,9 @@ fn report_keys_match_schema_exactly() {
 #[test]
 fn report_of_real_process_matches_schema() {
     let seats = SeatList::of_cpus(&CpuList(vec![0]), Beyond::Leave);
-    let rules =
-        vec![crate::SeatRule::parse("no thread's name=0", &seats, &|| Err(String::new())).unwrap()];
+    let rules = vec![
+        crate::SeatRule::parse("no thread's name=0", &seats, &mut |_| Ok(Vec::new())).unwrap(),
+    ];
     let pid = i32::try_from(std::process::id()).unwrap();
     let seats = Some(SeatAllocator::new(seats, rules, 0));
     let request = AttachRequest { pids: vec![pid], force: false, seats, pages: None };

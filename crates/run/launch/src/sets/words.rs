@@ -259,8 +259,8 @@ fn of_kind(value: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
     if found.len() < 2 {
         return Err(WordError::equal(
             "this machine has one kind of core: the kernel shows no difference between them (a \
-             virtual machine shows none); leave it out, or add --or-all to 'run' or 'cpus' \
-             (or = \"all\" to a service)",
+             virtual machine shows none); leave it out, or add --or-all (or = \"all\" to a \
+             service)",
         ));
     }
     // If the only small cores are the low-power island, they are the weakest.
@@ -448,6 +448,24 @@ pub fn of_machine(computer: &ComputerCpus) -> Vec<KnownWord> {
         Some(known(format!("near:{name}"), &cpus, None))
     }));
     words
+}
+
+/// The word for exactly these CPUs of a machine, if its hardware distinguishes them: a kind, a
+/// cache, the fastest cores, one thread of each, or their opposites.
+pub fn word_for(cpus: &CpuSet, computer: &ComputerCpus) -> Option<KnownWord> {
+    let known = of_machine(computer).into_iter().filter(|known| !known.word.starts_with("near:"));
+    let narrowed = known.flat_map(|known| {
+        let words = [
+            known.word.clone(),
+            format!("not:{}", known.word),
+            format!("{}/no-smt", known.word),
+            format!("not:{}/no-smt", known.word),
+        ];
+        words.map(|word| KnownWord { word, cpus: String::new(), ..known.clone() })
+    });
+    let mut named = narrowed
+        .filter(|known| super::all_of(&known.word, computer).is_ok_and(|named| named == *cpus));
+    named.next().map(|known| KnownWord { cpus: cpus.to_string(), ..known })
 }
 
 fn known(word: impl Into<String>, cpus: &CpuSet, by: Option<String>) -> KnownWord {

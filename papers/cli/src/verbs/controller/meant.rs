@@ -13,7 +13,7 @@ pub fn create(typed: &ControllerCreate) -> Result<Create, CliError> {
     cell.check(false)?;
     Ok(Create {
         name: cell.name.clone(),
-        cpus: cell.cpus.as_ref().map(|list| list.0.clone()),
+        cpus: cell.or_all.here(cell.cpus.as_ref())?.map(|found| found.list.0),
         count: cell.count.map(NonZeroUsize::get),
         require: cell.require.into(),
         noise_limit: cell.noise,

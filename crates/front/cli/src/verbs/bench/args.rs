@@ -1,7 +1,7 @@
 //! The options of `seatmap bench`.
 
 use clap::{Args, Subcommand};
-use seatmap_console::values::{WordedCpus, worded_cpus};
+use seatmap_console::cpus::{OrAll, RequestedCpus, requested_cpus};
 use seatmap_console::{ResultForms, time_in};
 use seatmap_data::document::{shell_word, whole_number};
 use seatmap_launch::Executable;
@@ -43,8 +43,10 @@ pub struct Bench {
     #[arg(long, value_name = "N", conflicts_with = "cpus")]
     pub seats: Option<NonZeroUsize>,
     /// Run on these CPUs instead of chosen ones, or instead of those of --baseline.
-    #[arg(long, value_name = "LIST", value_parser = worded_cpus)]
-    pub cpus: Option<WordedCpus>,
+    #[arg(long, value_name = "LIST", value_parser = requested_cpus)]
+    pub cpus: Option<RequestedCpus>,
+    #[command(flatten)]
+    pub or_all: OrAll,
     /// Keep other programs off the commands' CPUs.
     ///
     /// The commands run in a cell if this user may create one. Otherwise the kernel is asked to

@@ -59,7 +59,7 @@ fn meant(typed: &Bench) -> CliResult<GateRequest> {
         benchmarks: planned.map_err(|error| refusal(typed, error))?,
         confidence: typed.randomness.confidence,
         seed: typed.randomness.seed,
-        room: room(typed),
+        room: room(typed)?,
         label: typed.label.clone(),
         machine: here::host_name(),
         now: here::now,

@@ -2,7 +2,8 @@
 
 use super::on_cluster::OnCluster;
 use clap::{Args, ValueEnum};
-use seatmap_console::values::{LevelChoice, MachineCpus, machine_cpus};
+use seatmap_console::cpus::{OrAll, RequestedCpus, requested_cpus};
+use seatmap_console::values::LevelChoice;
 use seatmap_console::{ResultForms, choice, time_within};
 use seatmap_data::document::whole_number;
 use seatmap_data::machine::CoreKind;
@@ -89,8 +90,10 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "NS", value_parser = nanoseconds)]
     pub load_ns: Option<f64>,
     /// The CPUs to use, such as 0-3,8 or kind:performance. Default: all of the machine.
-    #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
-    pub cpus: Option<MachineCpus>,
+    #[arg(long, value_name = "LIST", value_parser = requested_cpus)]
+    pub cpus: Option<RequestedCpus>,
+    #[command(flatten)]
+    pub or_all: OrAll,
     /// Fix a task on a CPU; may be given several times.
     #[arg(long, value_name = "TASK=CPU", value_parser = fix)]
     pub fix: Vec<(usize, u32)>,

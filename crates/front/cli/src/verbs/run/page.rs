@@ -170,6 +170,9 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
     for remark in remarks {
         match remark {
             SeatingRemark::Share(_) | SeatingRemark::LeftOut(_) if quiet => {}
+            SeatingRemark::Moved(moved) => {
+                output::tell(&format!("{}; make the plan again", moved.sentence()));
+            }
             SeatingRemark::Share(line) | SeatingRemark::LeftOut(line) => output::tell(line),
             SeatingRemark::OneMemory(wish) => {
                 let reason = MemoryPolicyError::NoNuma;

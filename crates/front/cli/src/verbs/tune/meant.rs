@@ -118,7 +118,7 @@ fn on_host(typed: &Tune, is_resumed: bool) -> CliResult<HostGround> {
         None
     };
     Ok(HostGround {
-        cpus: typed.cpus.clone(),
+        cpus: typed.or_all.here(typed.cpus.as_ref())?.map(|chosen| chosen.list),
         traffic,
         counts: typed.count.clone(),
         vary: typed.vary.iter().map(|choice| (*choice).into()).collect(),

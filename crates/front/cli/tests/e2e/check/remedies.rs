@@ -13,7 +13,7 @@ use seatmap_watch::SeatingRemedyKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const ALL: [SeatingRemedyKind; 13] = [
+const ALL: [SeatingRemedyKind; 14] = [
     SeatingRemedyKind::Bind,
     SeatingRemedyKind::Seat,
     SeatingRemedyKind::MoveMemory,
@@ -27,6 +27,7 @@ const ALL: [SeatingRemedyKind; 13] = [
     SeatingRemedyKind::OrdinaryPolicy,
     SeatingRemedyKind::MoveInterrupt,
     SeatingRemedyKind::LiftThrottling,
+    SeatingRemedyKind::BringOnline,
 ];
 
 /// The test that executes a kind of remedy, or `scripts/lab/remedies`, which has systemd and two
@@ -41,6 +42,7 @@ fn executed_by(kind: SeatingRemedyKind) -> &'static str {
         SeatingRemedyKind::Continue => "stopped_program_is_found_and_continued",
         SeatingRemedyKind::OrdinaryPolicy => "remedy_clears_real_time_policy",
         SeatingRemedyKind::MoveInterrupt => "remedy_moves_interrupts",
+        SeatingRemedyKind::BringOnline => "remedy_brings_cpus_online",
         SeatingRemedyKind::RaiseQuotaV2 => "quota_remedy_raises_the_quota",
         SeatingRemedyKind::LiftThrottling => "tightest_real_time_limit_is_found_unless_lifted",
         SeatingRemedyKind::MoveMemory => "memory is moved to where the program runs",
@@ -77,6 +79,27 @@ fn bind_remedy_pins_thread() {
     let checked = check_pid(&place, pid, "--rule one-per-cpu");
     assert_eq!(mended(&checked, "one-per-cpu"), "bind");
     check_pid(&place, pid, "--rule one-per-cpu").assert_healthy();
+}
+
+/// A plan whose word named another CPU when it was made.
+#[test]
+fn bind_remedy_follows_moved_words() {
+    let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
+    let place = Place::new();
+    let pid = program.pid();
+    bind_all(pid, &[b]);
+    let words = format!("cpus:{a}/first:1");
+    let seats = serde_json::json!({
+        "format": "seatmap-plan/1", "machine": "host", "placement": [b, b],
+        "words": words, "within": b.to_string(),
+    });
+    place.file("plan.json", seats.to_string());
+    let checked = check_pid(&place, pid, "--expect plan.json");
+    let moved =
+        format!("'{words}' named CPU {b} when the seats were chosen, and names CPU {a} now");
+    assert_contains(checked.of_rule("words")[0]["what"].text(), &moved);
+    assert_eq!(mended(&checked, "expect"), "bind");
+    check_pid(&place, pid, "--expect plan.json").assert_healthy();
 }
 
 #[test]

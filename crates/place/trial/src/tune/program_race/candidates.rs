@@ -99,7 +99,7 @@ pub fn orders_and_groups(topology: &Topology, cpus: &CpuSet, is_chosen: bool) ->
         ordered("scatter", orders::scatter(topology, &pus, &nowhere)),
     ];
     // Alone, a word would name CPUs besides the chosen ones.
-    let before = format!("cpus:{}/", cpus.to_string().replace(',', "+"));
+    let before = format!("{}/", sets::among(cpus));
     entrants.extend(by_words(topology, cpus, if is_chosen { &before } else { "" }));
     entrants.extend(LEVELS.iter().filter_map(|(level, name)| group(topology, &pus, *level, name)));
     // CPU 0 has most of a system's work.
