@@ -4,18 +4,18 @@ use crate::call::{Errno, number};
 use crate::context::context;
 use crate::handle::ContextHandle;
 use seatmap_spe::mailbox::Mailbox;
-use seatmap_spe::{MessageWait, SpeContext};
+use seatmap_spe::{MailboxWait, SpeContext};
 use std::ffi::{c_int, c_uint};
 
 const ALL_BLOCKING: c_uint = 1;
 const ANY_BLOCKING: c_uint = 2;
 const ANY_NONBLOCKING: c_uint = 3;
 
-fn wait_of(behavior: c_uint) -> Result<MessageWait, Errno> {
+fn wait_of(behavior: c_uint) -> Result<MailboxWait, Errno> {
     match behavior {
-        ALL_BLOCKING => Ok(MessageWait::All),
-        ANY_BLOCKING => Ok(MessageWait::First),
-        ANY_NONBLOCKING => Ok(MessageWait::Never),
+        ALL_BLOCKING => Ok(MailboxWait::All),
+        ANY_BLOCKING => Ok(MailboxWait::First),
+        ANY_NONBLOCKING => Ok(MailboxWait::Never),
         _ => Err(Errno(libc::EINVAL)),
     }
 }
@@ -26,8 +26,8 @@ fn counted(data: *const c_uint, count: c_int) -> Result<usize, Errno> {
 }
 
 /// The number of moved messages. A wait without any means that no thread could run the program.
-fn moved(count: usize, wait: MessageWait) -> Result<i32, Errno> {
-    if count == 0 && wait != MessageWait::Never {
+fn moved(count: usize, wait: MailboxWait) -> Result<i32, Errno> {
+    if count == 0 && wait != MailboxWait::Never {
         return Err(Errno(libc::EIO));
     }
     c_int::try_from(count).map_err(|_| Errno(libc::EINVAL))

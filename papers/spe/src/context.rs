@@ -6,7 +6,7 @@ use crate::faults;
 use crate::hooks::HOST;
 use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
-use crate::messages::MessageWait;
+use crate::messages::MailboxWait;
 pub use crate::options::ContextOptions;
 use crate::pool;
 use crate::problem::{self, ProblemStateArea, RegisterAccess};
@@ -151,7 +151,7 @@ impl SpeContext {
     #[inline]
     pub fn try_send(&self, value: u32) -> bool {
         if self.simulated.is_some() {
-            return self.send_all(&[value], MessageWait::Never) == 1;
+            return self.send_all(&[value], MailboxWait::Never) == 1;
         }
         let fits = self.state.mailboxes().send(value);
         if fits {
@@ -165,7 +165,7 @@ impl SpeContext {
     pub fn try_receive(&self, mailbox: Mailbox) -> Option<u32> {
         if self.simulated.is_some() {
             let mut value = [0];
-            let count = self.receive_all(mailbox, &mut value, MessageWait::Never);
+            let count = self.receive_all(mailbox, &mut value, MailboxWait::Never);
             return (count == 1).then_some(value[0]);
         }
         let value = self.state.mailboxes().receive(mailbox)?;

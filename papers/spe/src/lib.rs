@@ -82,7 +82,7 @@ pub use context::SpeContext;
 pub use error::SpeError;
 pub use event::EventHandler;
 pub use image::Image;
-pub use messages::MessageWait;
+pub use messages::MailboxWait;
 pub use options::ContextOptions;
 pub use seatmap_cell_sim::session::TagCondition;
 pub use simulated::machine::processors;

@@ -6,7 +6,7 @@ use crate::stuck::{WaitReason, Waiter};
 
 /// The messages that a call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MessageWait {
+pub enum MailboxWait {
     /// None. The call moves those that can move at once.
     Never,
     /// The first. The others move if they can move at once.
@@ -15,13 +15,13 @@ pub enum MessageWait {
     All,
 }
 
-impl MessageWait {
+impl MailboxWait {
     /// Whether the call waits for the message after `done` others.
     pub fn needs(self, done: usize) -> bool {
         match self {
-            MessageWait::Never => false,
-            MessageWait::First => done == 0,
-            MessageWait::All => true,
+            MailboxWait::Never => false,
+            MailboxWait::First => done == 0,
+            MailboxWait::All => true,
         }
     }
 }
@@ -29,7 +29,7 @@ impl MessageWait {
 impl SpeContext {
     /// Sends messages to the SPU. Returns their number, which is 0 in spite of a wait if no thread
     /// runs or could run the program.
-    pub fn send_all(&self, values: &[u32], wait: MessageWait) -> usize {
+    pub fn send_all(&self, values: &[u32], wait: MailboxWait) -> usize {
         if let Some(seat) = self.simulated() {
             return seat.send(values, wait);
         }
@@ -40,7 +40,7 @@ impl SpeContext {
 
     /// Receives messages from one of the SPU's mailboxes. Returns their number, as
     /// [`send_all`](Self::send_all) does.
-    pub fn receive_all(&self, mailbox: Mailbox, values: &mut [u32], wait: MessageWait) -> usize {
+    pub fn receive_all(&self, mailbox: Mailbox, values: &mut [u32], wait: MailboxWait) -> usize {
         if let Some(seat) = self.simulated() {
             return seat.receive(mailbox, values, wait);
         }
@@ -54,7 +54,7 @@ impl SpeContext {
         &self,
         mailbox: Mailbox,
         count: usize,
-        wait: MessageWait,
+        wait: MailboxWait,
         mut step: impl FnMut(usize) -> bool,
     ) -> usize {
         let reason = match mailbox {

@@ -41,7 +41,7 @@ pub fn requested_cpus(text: &str) -> Result<RequestedCpus, String> {
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct OrAll {
     /// If a word of --cpus distinguishes no CPUs of the machine, take all of them, and say so.
-    #[arg(long = "or-all", requires = "cpus")]
+    #[arg(long = "or-all", requires = "cpus", hide_short_help = true)]
     pub is_given: bool,
 }
 
@@ -93,7 +93,11 @@ impl OrAll {
         };
         let computer = computer()?;
         let words = self.words(words, &computer)?;
-        let list = distinct(&words, &computer)?;
+        let list = if self.is_given {
+            sets::all_of(&words, &computer).map_err(CliError::input)?.list()
+        } else {
+            distinct(&words, &computer)?
+        };
         let kept = KeptWords::of(&words, &|| Ok(computer.clone())).map_err(CliError::input)?;
         Ok(Some(FoundCpus { list, kept }))
     }

@@ -18,6 +18,8 @@
 //! - its parent is process 1, or an ancestor that also adopted another orphan of the program; or
 //! - the leader of its session or process group has exited, and no ancestor belongs to that group.
 //!
+//! A process that runs Seatmap seats its own program, and neither is an heir.
+//!
 //! These two signs count for a minute after the orphan's start, because users start programs too.
 //! An orphan in the control group without them is [unclear](StillSeated::is_unclear): a process
 //! started by the ancestor itself looks the same. It is reported, with its mask unchanged.
@@ -364,7 +366,7 @@ impl SeatLedger {
             if known.into_iter().any(|kin| kin.is(&process)) {
                 return Origin::Program;
             }
-            if process.is_kernel || self.is_older(&process) {
+            if process.is_kernel || self.is_older(&process) || is_seatmap(pid) {
                 return Origin::Stranger;
             }
             if process.parent <= 1 || self.above.contains_key(&process.parent) {
@@ -402,6 +404,11 @@ impl SeatLedger {
             Origin::Unclear
         }
     }
+}
+
+/// Whether it runs Seatmap, which seats its own program: `seatmap run --detach` is an orphan, too.
+fn is_seatmap(pid: Tid) -> bool {
+    task::program_file(pid).is_some_and(|file| file.file_name() == Some("seatmap".as_ref()))
 }
 
 fn processes() -> Result<BTreeSet<Tid>, FileError> {

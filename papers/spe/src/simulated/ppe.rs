@@ -2,7 +2,7 @@
 
 use crate::error::SpeError;
 use crate::mailbox::Mailbox;
-use crate::messages::MessageWait;
+use crate::messages::MailboxWait;
 use crate::options::ContextOptions;
 use crate::simulated::call::failed;
 use crate::simulated::desk;
@@ -96,14 +96,14 @@ impl SimulatedContext {
     }
 
     /// Sends messages to the SPU. Returns their number.
-    pub fn send(&self, values: &[u32], wait: MessageWait) -> usize {
+    pub fn send(&self, values: &[u32], wait: MailboxWait) -> usize {
         let mut series = MessageSeries::new(self.task, Mailbox::In, wait, values.len());
         series.values = values.to_vec();
         self.exchange(series).map_or(0, |series| series.done)
     }
 
     /// Receives messages from the SPU. Returns their number.
-    pub fn receive(&self, mailbox: Mailbox, values: &mut [u32], wait: MessageWait) -> usize {
+    pub fn receive(&self, mailbox: Mailbox, values: &mut [u32], wait: MailboxWait) -> usize {
         let series = MessageSeries::new(self.task, mailbox, wait, values.len());
         let Some(series) = self.exchange(series) else { return 0 };
         for (place, value) in values.iter_mut().zip(&series.values) {

@@ -5,7 +5,7 @@
 //! thread that makes each call itself.
 
 use crate::mailbox::Mailbox;
-use crate::messages::MessageWait;
+use crate::messages::MailboxWait;
 use seatmap_cell_sim::session::{MailboxCount, Outbound, SessionCall};
 
 /// The most looks in one request. A thread that polls in vain gets answers less often, for the same
@@ -22,7 +22,7 @@ pub struct MessageSeries {
     /// Whether the operating system moves them, and waits.
     pub by_kernel: bool,
     /// The messages to wait for.
-    pub wait: MessageWait,
+    pub wait: MailboxWait,
     /// The messages to send, or the received ones.
     pub values: Vec<u32>,
     /// The messages to move.
@@ -42,7 +42,7 @@ pub fn outbound(mailbox: Mailbox) -> Outbound {
 
 impl MessageSeries {
     /// A series of `count` messages, which begins with `looks` attempts.
-    pub fn new(context: u16, mailbox: Mailbox, wait: MessageWait, count: usize) -> Self {
+    pub fn new(context: u16, mailbox: Mailbox, wait: MailboxWait, count: usize) -> Self {
         MessageSeries {
             context,
             mailbox,
@@ -130,7 +130,7 @@ mod tests {
         format!("{call:?}").split(' ').next().unwrap().to_owned()
     }
 
-    fn sending(wait: MessageWait, by_kernel: bool) -> MessageSeries {
+    fn sending(wait: MailboxWait, by_kernel: bool) -> MessageSeries {
         MessageSeries {
             values: vec![7, 8, 9],
             by_kernel,
@@ -152,13 +152,13 @@ mod tests {
 
     #[test]
     fn sending_stops_at_a_full_mailbox_or_waits_for_room() {
-        let mut never = sending(MessageWait::Never, true);
+        let mut never = sending(MailboxWait::Never, true);
         assert_eq!(calls(&mut never, &[1, 1, 0]), ["Send", "Send", "Send"]);
         assert_eq!((never.done, never.looks, never.unmoved()), (2, 2, (2, Some(9))));
-        let mut all = sending(MessageWait::All, true);
+        let mut all = sending(MailboxWait::All, true);
         assert_eq!(calls(&mut all, &[1, 0, 1, 1, 1]), ["Send", "Send", "Await", "Send", "Send"]);
         assert_eq!((all.done, all.unmoved()), (3, (2, None)));
-        let mut polls = sending(MessageWait::First, false);
+        let mut polls = sending(MailboxWait::First, false);
         assert_eq!(calls(&mut polls, &[0, 0, 1, 0]), ["Send"; 4]);
         assert_eq!(polls.done, 1);
     }
@@ -168,7 +168,7 @@ mod tests {
         let mut series = MessageSeries {
             values: vec![7],
             looks: 4,
-            ..MessageSeries::new(2, Mailbox::In, MessageWait::Never, 1)
+            ..MessageSeries::new(2, Mailbox::In, MailboxWait::Never, 1)
         };
         assert_eq!(calls(&mut series, &[0; 4]), ["Send"; 4]);
         assert_eq!((series.done, series.looks), (0, 8));
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn received_messages_are_kept_in_order() {
-        let mut series = MessageSeries::new(2, Mailbox::OutInterrupting, MessageWait::First, 3);
+        let mut series = MessageSeries::new(2, Mailbox::OutInterrupting, MailboxWait::First, 3);
         assert_eq!(
             calls(&mut series, &[0, 1, FOUND | 5, FOUND | 6, 0]),
             ["Receive", "Await", "Receive", "Receive", "Receive"]

@@ -75,6 +75,7 @@ fn children_regain_masks_after_any_signal() {
         let mut command = place.command(words);
         let mut seatmap = Guarded(command.stderr(Stdio::null()).spawn().unwrap());
         until("seats", || brood.different_masks() > 1);
+        let detached = detached(&place, &whole);
         // A child of the test whose chosen mask happens to equal a seat.
         let seat = CpuSet::single(whole.first().unwrap());
         let chosen = Guarded(Command::new("sleep").arg("1000").spawn().unwrap());
@@ -85,7 +86,23 @@ fn children_regain_masks_after_any_signal() {
         seatmap.wait().unwrap();
         until("the masks", || brood.masks().iter().all(|mask| *mask == whole));
         assert_eq!(CpuSet::of_thread(chosen.id() as Tid).unwrap(), seat);
+        assert_eq!(CpuSet::of_thread(detached).unwrap(), seat, "its own Seatmap seats it");
+        // SAFETY: it sleeps for minutes more.
+        unsafe { libc::kill(detached, libc::SIGKILL) };
     }
+}
+
+/// An orphan in the program's control group that a Seatmap seated on the first CPU.
+fn detached(place: &Place, whole: &CpuSet) -> Tid {
+    let first = whole.first().unwrap().to_string();
+    let _ = std::fs::remove_file(place.path("pid"));
+    let script = "echo $$ > pid; exec sleep 120";
+    let words = ["run", "-q", "--detach", "--cpus", &first, "--", "sh", "-c", script];
+    // It keeps its output open.
+    let status = place.command(words).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    assert!(status.unwrap().success());
+    until("the detached program", || place.path("pid").metadata().is_ok_and(|file| file.len() > 1));
+    std::fs::read_to_string(place.path("pid")).unwrap().trim().parse().unwrap()
 }
 
 #[test]
