@@ -49,6 +49,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
+    #[expect(clippy::zombie_processes, reason = "the tested function reaps it")]
     fn ended_child_is_reaped() {
         let child = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id() as Tid;

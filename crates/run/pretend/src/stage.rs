@@ -69,7 +69,7 @@ pub fn files(tree: &MachineTree, root: &Root) -> PrivateFiles {
 
 /// Covers a folder with its files of the tree. Their paths begin within the cover, because those
 /// through the kernel's own folders take twice the time.
-fn cover_with<'a>(cover: &str, tree: &'a MachineTree, steps: &mut Vec<FileStep>) {
+fn cover_with(cover: &str, tree: &MachineTree, steps: &mut Vec<FileStep>) {
     steps.extend([FileStep::Cover(whole(cover)), FileStep::Enter(whole(cover))]);
     let mut made: BTreeSet<&str> = BTreeSet::new();
     // A second name takes less time than another file with the same text.

@@ -1,6 +1,5 @@
 //! Compares the JSON Schema in `docs/papers/formats/` with real output, key by key in both
 //! directions.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use crate::{
     CellPhase, ControlAnswer, ControlRequest, Create, ErrorOrigin, Listed, RequestKind, Say,

@@ -1,7 +1,5 @@
 //! Workers on this computer.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use crate::{
     Polling, Runtime, ThreadContext, WorkerError, WorkerOptions, WorkerProgram, WorkerView,
     allowed_cpus,

@@ -1,5 +1,4 @@
 //! The cluster file and its JSON Schema in `docs/formats/`.
-#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use crate::cluster::{FORMAT, HeldBack};
 use crate::mpi::{CollectiveOperation, CollectiveTime, Mpi, MpiPair};

@@ -1,5 +1,4 @@
 //! The JSON Schema in `docs/formats/` and a report.
-#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use crate::policies::ThreadMemory;
 use crate::report::FORMAT;

@@ -1,5 +1,4 @@
 //! The JSON Schema in `docs/formats/` and seatings.
-#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use crate::seating::KernelSettings;
 use crate::{ProcessChoice, Seating, WatchOptions};

@@ -1,5 +1,4 @@
 //! The tests restart themselves as another user, which requires root; otherwise they are skipped.
-#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use crate::{ChoiceError, ProcessChoice, Seating, WatchOptions};
 use seatmap_os::{Root, Tid};
