@@ -41,13 +41,16 @@ fn zoo_machines_are_counted_as_described() {
         assert_eq!(counts, [pus.len(), nodes.len()], "{name}: {said}");
         let cpus: Vec<u32> = rows.iter().map(|row| row[0]).collect();
         assert!(pus.iter().map(|pu| pu.os).eq(cpus), "{name}: {said}");
-        // On Arm, lscpu numbers the cores of each type from 0.
-        let types = pus.iter().map(|pu| pu.core_type);
-        let cores: BTreeSet<_> = rows.iter().map(|row| &row[1..3]).zip(types).collect();
+        // On Arm, lscpu numbers cores and packages from 0 again after each change of their type.
+        let groups = pus.chunk_by(|pu, next| pu.core_type == next.core_type).enumerate();
+        let groups: Vec<usize> =
+            groups.flat_map(|(group, pus)| pus.iter().map(move |_| group)).collect();
+        let cores: BTreeSet<_> = rows.iter().map(|row| &row[1..3]).zip(&groups).collect();
         let expected: BTreeSet<_> = pus.iter().map(|pu| (pu.package, pu.core)).collect();
         assert_eq!(cores.len(), expected.len(), "{name}: {said}");
-        let packages: BTreeSet<u32> = rows.iter().map(|row| row[1]).collect();
-        assert_eq!(packages.len(), topology.count(|pu| pu.package), "{name}: {said}");
+        let packages: BTreeSet<_> = rows.iter().map(|row| row[1]).zip(&groups).collect();
+        let expected: BTreeSet<_> = pus.iter().map(|pu| pu.package).zip(&groups).collect();
+        assert_eq!(packages.len(), expected.len(), "{name}: {said}");
         let own: Vec<u32> = rows.iter().map(|row| row[3]).collect();
         assert!(pus.iter().filter_map(|pu| pu.numa).eq(own), "{name}: {said}");
     }
