@@ -33,8 +33,10 @@ use crate::root::{FileError, Root};
 use crate::task::{self, ThreadIdentity, ThreadStat};
 use crate::{CpuSet, Tid, affinity, boot};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 /// Reused numbers could form a circle.
@@ -408,7 +410,13 @@ impl SeatLedger {
 
 /// Whether it runs Seatmap, which seats its own program: `seatmap run --detach` is an orphan, too.
 fn is_seatmap(pid: Tid) -> bool {
-    task::program_file(pid).is_some_and(|file| file.file_name() == Some("seatmap".as_ref()))
+    task::program_file(pid).is_some_and(|file| is_of_seatmap(&file))
+}
+
+/// The kernel adds a word to the path of a program whose file was replaced (proc_pid_exe(5)).
+fn is_of_seatmap(file: &Path) -> bool {
+    let name = file.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| name.strip_suffix(" (deleted)").unwrap_or(name) == "seatmap")
 }
 
 fn processes() -> Result<BTreeSet<Tid>, FileError> {

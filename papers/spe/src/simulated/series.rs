@@ -29,7 +29,7 @@ pub struct MessageSeries {
     pub count: usize,
     /// The moved messages.
     pub done: usize,
-    /// Attempts in a row for the next message, if there is no need to wait for it.
+    /// How often in a row to try the next message, unless the call waits for it.
     pub looks: u32,
     tries: u32,
     is_waiting: bool,
@@ -41,7 +41,7 @@ pub fn outbound(mailbox: Mailbox) -> Outbound {
 }
 
 impl MessageSeries {
-    /// A series of `count` messages, which begins with `looks` attempts.
+    /// A series of `count` messages. Each is tried once, unless the call waits for it.
     pub fn new(context: u16, mailbox: Mailbox, wait: MailboxWait, count: usize) -> Self {
         MessageSeries {
             context,

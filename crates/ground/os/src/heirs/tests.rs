@@ -220,3 +220,11 @@ fn ledger_line_round_trip_keeps_line() {
     let nonsense = ["", "begin", "root 1 2 3", "seat 1 2", "done", "above x 1 2 3", "7 5 0-3"];
     assert!(nonsense.iter().all(|text| Line::parse(text).is_none()));
 }
+
+#[test]
+fn replaced_seatmap_is_one() {
+    for file in ["/usr/bin/seatmap", "/usr/bin/seatmap (deleted)"] {
+        assert!(is_of_seatmap(Path::new(file)), "{file}");
+    }
+    assert!(!is_of_seatmap(Path::new("/opt/seatmap/server")));
+}

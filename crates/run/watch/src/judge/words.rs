@@ -50,7 +50,7 @@ mod tests {
     use seatmap_os::CpuSet;
 
     /// The threads 7 and 8 on these CPUs, of a plan for `words`, which named the CPUs 2 and 3 of 4.
-    fn told(masks: [&str; 2], words: &str, plan: Plan, online: &[u32]) -> String {
+    fn findings(masks: [&str; 2], words: &str, plan: Plan, online: &[u32]) -> String {
         let made = Made::new(4).with(&format!("7/7 on {}; 7/8 on {}", masks[0], masks[1]));
         let topology = Topology::unknown(online.iter().copied());
         let mut plan = plan;
@@ -78,12 +78,12 @@ mod tests {
 
     #[test]
     fn unmoved_words_are_not_reported() {
-        assert_eq!(told(["2", "3"], "not:first:2", each_on_one(), &[0, 1, 2, 3]), "");
+        assert_eq!(findings(["2", "3"], "not:first:2", each_on_one(), &[0, 1, 2, 3]), "");
     }
 
     #[test]
     fn seats_outside_moved_words_are_wrong() {
-        let found = told(["2", "3"], "first:2", each_on_one(), &[0, 1, 2, 3]);
+        let found = findings(["2", "3"], "first:2", each_on_one(), &[0, 1, 2, 3]);
         assert_eq!(
             found,
             "Wrong several [] on 2,3: 'first:2' named CPUs 2,3 when the seats were chosen, and names CPUs 0,1 now -> choose the seats again: make the plan anew, or start the program again"
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn seats_on_all_cpus_of_words_move_with_them() {
-        let found = told(["2,3", "0,1"], "first:2", both_on_all(), &[0, 1, 2, 3]);
+        let found = findings(["2,3", "0,1"], "first:2", both_on_all(), &[0, 1, 2, 3]);
         assert_eq!(
             found,
             "Wrong 7 [7] on 2,3: thread 7 'main' may run on CPUs 2,3, but the seat of task 0 is CPUs 0,1 -> taskset -cp 0,1 7\nRemark several [] on : 'first:2' named CPUs 2,3 when the seats were chosen, and names CPUs 0,1 now -> choose the seats again: make the plan anew, or start the program again"
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn offline_cpus_of_words_are_brought_online() {
-        let found = told(["2,3", "2,3"], "not:first:2", both_on_all(), &[0, 1, 2]);
+        let found = findings(["2,3", "2,3"], "not:first:2", both_on_all(), &[0, 1, 2]);
         let first = found.lines().next().unwrap();
         assert_eq!(
             first,

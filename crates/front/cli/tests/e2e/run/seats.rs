@@ -156,9 +156,9 @@ fn thread_calling_execve_keeps_its_seat() {
 #[test]
 fn thread_calling_execve_late_keeps_its_seat() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
-    let told = run_as_usual(&Place::new(), on(&[b, a, b]), [program, "late"], &[]);
+    let seated = run_as_usual(&Place::new(), on(&[b, a, b]), [program, "late"], &[]);
     let settled = says("settled", a);
-    assert_eq!(told.lines().last(), Some(&settled.as_str()), "{}", told.report);
+    assert_eq!(seated.lines().last(), Some(&settled.as_str()), "{}", seated.report);
 }
 
 /// Linux reuses the numbers of ended threads, within seconds if many processes start.
