@@ -24,6 +24,9 @@ const LONGEST_LINK: usize = 4096;
 /// Each takes about 6 KiB of kernel memory.
 const MOST_KEPT: usize = 4096;
 
+/// Listings of one process's threads, most of which end meanwhile.
+const MOST_LISTINGS: usize = 16;
+
 /// Descriptors for the rest of this process.
 const LEFT_FREE: usize = 32;
 
@@ -140,11 +143,48 @@ impl ProcFolder {
         self.read_once(format_args!("{pid}/task/{tid}/status"))
     }
 
-    /// The numeric names in a folder, sorted: processes, threads or descriptors.
+    /// The numeric names in a folder, sorted: processes or descriptors.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].
     pub fn numbers(&mut self, path: fmt::Arguments<'_>) -> io::Result<Vec<Tid>> {
+        let mut found = self.listed(path)?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// A process's threads, sorted.
+    ///
+    /// If the thread that was just listed ends, the kernel ends the listing and omits later threads
+    /// (`next_tid` in fs/proc/base.c). In large folders it may also skip threads or list some
+    /// twice. So the listing is repeated until its last thread lives and enough are listed.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn threads(&mut self, pid: Tid) -> io::Result<Vec<Tid>> {
+        let mut found = Vec::new();
+        for _ in 0..MOST_LISTINGS {
+            let listed = self.listed(format_args!("{pid}/task"))?;
+            let count = self.folders(format_args!("{pid}/task")).unwrap_or(0);
+            let is_enough = listed.len() as u64 >= count;
+            let last = listed.last().copied();
+            found.extend(listed);
+            if is_enough && last.is_none_or(|tid| self.has(format_args!("{pid}/task/{tid}"))) {
+                break;
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    fn has(&mut self, path: fmt::Arguments<'_>) -> bool {
+        self.spell(path);
+        statat(&self.folder, &*self.path, AtFlags::empty()).is_ok()
+    }
+
+    /// In the kernel's order.
+    fn listed(&mut self, path: fmt::Arguments<'_>) -> io::Result<Vec<Tid>> {
         let folder = self.at(path, folder_flags())?;
         let mut entries = RawDir::new(folder, &mut self.entries);
         let mut found = Vec::new();
@@ -154,7 +194,6 @@ impl ProcFolder {
                     .and_then(|it| Tid::try_from(it).ok()),
             );
         }
-        found.sort_unstable();
         Ok(found)
     }
 
@@ -224,6 +263,8 @@ pub fn is_refused(error: &io::Error) -> bool {
 mod tests {
     use super::*;
     use crate::sched::ThreadTimes;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
     fn made() -> (tempfile::TempDir, ProcFolder) {
         let folder = tempfile::tempdir().unwrap();
@@ -256,8 +297,9 @@ mod tests {
     fn numbers_are_sorted_and_other_names_skipped() {
         let (_folder, mut held) = made();
         assert_eq!(held.numbers(format_args!("7/task")).unwrap(), [9, 12]);
+        assert_eq!(held.threads(7).unwrap(), [9, 12]);
         assert_eq!(held.numbers(format_args!(".")).unwrap(), [7]);
-        assert!(has_gone(&held.numbers(format_args!("8/task")).unwrap_err()));
+        assert!(has_gone(&held.threads(8).unwrap_err()));
         assert!(has_gone(&held.read(format_args!("8/stat")).unwrap_err()));
     }
 
@@ -316,5 +358,36 @@ mod tests {
                 && held.folders(format_args!("x")).is_err()
         );
         assert!(held.read_once(format_args!("{own}/task/{own}/stat")).unwrap().len() > 50);
+    }
+
+    #[derive(Default)]
+    struct Chain {
+        youngest: AtomicI32,
+        is_over: AtomicBool,
+    }
+
+    /// Starts a successor and ends, so that the last thread of a listing often ends meanwhile.
+    fn succeed(chain: Arc<Chain>) {
+        chain.youngest.store(crate::task::own_tid(), Ordering::SeqCst);
+        if !chain.is_over.load(Ordering::SeqCst) {
+            std::thread::spawn(|| succeed(chain));
+        }
+    }
+
+    #[test]
+    fn living_threads_are_listed_while_others_end() {
+        let chains: [Arc<Chain>; 3] = Default::default();
+        chains.iter().cloned().for_each(succeed);
+        let mut held = ProcFolder::open(&Root::new("/")).unwrap();
+        let own = std::process::id() as Tid;
+        let mut missing = Vec::new();
+        for _ in 0..20_000 {
+            let youngest = chains.each_ref().map(|chain| chain.youngest.load(Ordering::SeqCst));
+            let listed = held.threads(own).unwrap();
+            let unlisted = youngest.into_iter().filter(|tid| !listed.contains(tid));
+            missing.extend(unlisted.filter(|tid| held.has(format_args!("{own}/task/{tid}"))));
+        }
+        chains.iter().for_each(|chain| chain.is_over.store(true, Ordering::SeqCst));
+        assert!(missing.is_empty(), "{missing:?}");
     }
 }

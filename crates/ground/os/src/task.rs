@@ -1,6 +1,7 @@
 //! Threads and processes, read from `/proc`.
 
 use crate::group::tids;
+use crate::proc_folder::{ProcFolder, has_gone};
 use crate::root::{FileError, Root};
 use crate::sched::{Stat, ThreadTimes, policy_name};
 use crate::{CpuSet, Tid};
@@ -283,13 +284,13 @@ pub fn program_id(pid: Tid) -> Option<(u64, u64)> {
 /// # Errors
 /// `/proc` hides the process from this user (`hidepid`), or this process may open no more files.
 pub fn threads(pid: Tid) -> io::Result<Vec<Tid>> {
-    let names = Root::new("/").names(&format!("/proc/{pid}/task")).map_err(|error| error.source)?;
-    let mut tids: Vec<Tid> = names.iter().filter_map(|name| name.parse().ok()).collect();
-    if tids.is_empty() && exists(pid) {
-        return Err(io::Error::from_raw_os_error(libc::EACCES));
+    match ProcFolder::open(&Root::new("/"))?.threads(pid) {
+        Err(error) if has_gone(&error) && exists(pid) => {
+            Err(io::Error::from_raw_os_error(libc::EACCES))
+        }
+        Err(error) if has_gone(&error) => Ok(Vec::new()),
+        found => found,
     }
-    tids.sort_unstable();
-    Ok(tids)
 }
 
 /// Whether a process or thread exists, even if `/proc` hides it.

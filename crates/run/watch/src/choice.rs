@@ -189,7 +189,7 @@ impl Chooser<'_> {
         let Some(pid) = status.and_then(|status| ThreadStatus::parse(status).pid) else {
             return Ok(None);
         };
-        let tids = seen(self.files.proc.numbers(format_args!("{pid}/task")))?.unwrap_or_default();
+        let tids = seen(self.files.proc.threads(pid))?.unwrap_or_default();
         let lives = tids
             .into_iter()
             .any(|tid| self.files.stat(pid, tid, |stat| !stat.has_ended()).unwrap_or(false));

@@ -55,18 +55,10 @@ impl SystemFiles {
         if self.proc.folders(format_args!("{pid}/task")).ok() == Some(1) {
             return vec![pid];
         }
-        match self.proc.numbers(format_args!("{pid}/task")) {
-            Ok(mut tids) => {
-                // The kernel lists a folder in pieces by counting entries, so a thread may appear
-                // twice if others end meanwhile.
-                tids.dedup();
-                tids
-            }
-            Err(error) => {
-                self.note_refusal("threads", pid, &error);
-                Vec::new()
-            }
-        }
+        self.proc.threads(pid).unwrap_or_else(|error| {
+            self.note_refusal("threads", pid, &error);
+            Vec::new()
+        })
     }
 
     /// The facts of a `stat` line, unless the thread has ended.

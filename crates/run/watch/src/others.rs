@@ -46,7 +46,7 @@ impl Others {
         for pid in pids.into_iter().filter(|pid| !chosen.contains(pid) && *pid != own) {
             // Avoids `SystemFiles::threads`, because its notes on hidden processes are for chosen
             // ones.
-            let tids = files.proc.numbers(format_args!("{pid}/task"));
+            let tids = files.proc.threads(pid);
             if let Err(error) = &tids {
                 files.note_shortage("strangers", pid, error);
             }
