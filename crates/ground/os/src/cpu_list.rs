@@ -53,11 +53,24 @@ impl FromStr for CpuList {
 fn parse_member(member: &str, cpus: &mut Vec<u32>) -> Result<(), String> {
     let (range, stride) =
         member.split_once(':').map_or((member, "1"), |(range, stride)| (range, stride));
-    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last) = match range.split_once('-') {
+        Some(ends) => ends,
+        // OpenMP's `0:4` would be four CPUs.
+        None if range != member => {
+            return Err(format!(
+                "a step follows a range, as in 0-6:2, but '{}' is one CPU",
+                range.trim()
+            ));
+        }
+        None => (range, range),
+    };
     let first = parse_number(first)?;
     let last = parse_number(last)?;
     let stride = parse_number(stride)?;
-    if last < first || stride == 0 {
+    if stride == 0 {
+        return Err(format!("the step of '{}' is 0", member.trim()));
+    }
+    if last < first {
         return Err(format!("the range '{}' is empty", member.trim()));
     }
     let room = MOST_ENTRIES - cpus.len();
@@ -155,7 +168,9 @@ mod tests {
             "column 3: 'x1' is not a CPU number; write a list such as 0-3,8"
         );
         assert_eq!(refusal("1,7-3"), "column 3: the range '7-3' is empty");
-        assert_eq!(refusal("0-4:0"), "column 1: the range '0-4:0' is empty");
+        assert_eq!(refusal("0-4:0"), "column 1: the step of '0-4:0' is 0");
+        let step = "column 1: a step follows a range, as in 0-6:2, but '0' is one CPU";
+        assert_eq!(refusal("0:4"), step);
         for text in ["99999999999999", "0-4294967295"] {
             assert!(refusal(text).ends_with("the largest index that Seatmap accepts, 1048576"));
         }

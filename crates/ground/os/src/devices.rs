@@ -1,5 +1,6 @@
 //! A program's accelerators and fast network cards, with their NUMA nodes.
 
+use crate::CpuSet;
 use crate::bytes::unsigned;
 use crate::root::Root;
 
@@ -70,7 +71,8 @@ pub fn names(root: &Root) -> Vec<String> {
 }
 
 /// The PCI addresses of accelerators and displays (base classes 12 and 03), without the displays of
-/// management controllers (vendors ASPEED and Matrox).
+/// management controllers (vendors ASPEED, Matrox and HiSilicon) and Intel's processors for neural
+/// networks.
 fn accelerators(root: &Root) -> Vec<String> {
     let folder = "/sys/bus/pci/devices";
     let mut all: Vec<String> = root.names(folder).unwrap_or_default();
@@ -78,8 +80,8 @@ fn accelerators(root: &Root) -> Vec<String> {
         let device = Some(format!("{folder}/{address}"));
         let class = attribute(root, device.as_deref(), "class").unwrap_or_default();
         let vendor = attribute(root, device.as_deref(), "vendor").unwrap_or_default();
-        let is_management = ["0x1a03", "0x102b"].contains(&vendor.as_str());
-        (class.starts_with("0x03") || class.starts_with("0x12")) && !is_management
+        (class.starts_with("0x03") && !["0x1a03", "0x102b", "0x19e5"].contains(&vendor.as_str()))
+            || (class.starts_with("0x12") && vendor != "0x8086")
     });
     all
 }
@@ -100,14 +102,36 @@ pub fn named(root: &Root, name: &str) -> Option<Device> {
     // folders below it; the PCI device has the node.
     let below = format!("{folder}{below}");
     let nested = ["", "/device", "/device/device"].map(|more| format!("{below}{more}"));
-    let parents = (1..=8).map(|levels| format!("{below}{}", "/..".repeat(levels)));
-    let above: Vec<String> = nested.into_iter().chain(parents).collect();
-    Some(Device {
-        name: name.to_owned(),
-        kind,
-        node: first_attribute(root, &above, "numa_node").and_then(|node| node.parse().ok()),
-        cpus: first_attribute(root, &above, "local_cpulist").filter(|list| !list.is_empty()),
-    })
+    // With several paths to an NVMe disk, it is below its subsystem, with links to controllers.
+    let siblings = root.names(&format!("{folder}/..")).unwrap_or_default().into_iter();
+    let controllers = siblings
+        .filter(|sibling| kind == "disk" && numbered(sibling, "nvme").is_some())
+        .map(|sibling| format!("{folder}/../{sibling}/device"));
+    let parents = [&below, &folder]
+        .into_iter()
+        .flat_map(|from| (1..=8).map(move |levels| format!("{from}{}", "/..".repeat(levels))));
+    let above: Vec<String> = nested.into_iter().chain(controllers).chain(parents).collect();
+    let node = first_attribute(root, &above, "numa_node");
+    // Without a node, the kernel's list has all CPUs.
+    let is_nowhere = node.as_deref() == Some("-1");
+    let node = node.and_then(|node| node.parse().ok());
+    let cpus = (!is_nowhere).then(|| near_cpus(root, &above, node)).flatten();
+    Some(Device { name: name.to_owned(), kind, node, cpus })
+}
+
+/// Gathered folders may lack one of the files.
+fn near_cpus(root: &Root, folders: &[String], node: Option<u32>) -> Option<String> {
+    let list = first_attribute(root, folders, "local_cpulist");
+    let mask = first_attribute(root, folders, "local_cpus");
+    let of_node = node.and_then(|node| {
+        attribute(root, Some(&format!("/sys/devices/system/node/node{node}")), "cpulist")
+    });
+    let sets = [
+        list.and_then(|list| CpuSet::of_list(&list)),
+        mask.and_then(|mask| CpuSet::of_mask(&mask)),
+        of_node.and_then(|list| CpuSet::of_list(&list)),
+    ];
+    Some(sets.into_iter().flatten().find(|cpus| !cpus.is_empty())?.to_string())
 }
 
 fn first_attribute(root: &Root, folders: &[String], name: &str) -> Option<String> {
@@ -219,6 +243,42 @@ mod tests {
             "socket:[1]",
         ] {
             assert_eq!(told(file), None, "{file}");
+        }
+    }
+
+    #[test]
+    fn cpus_are_found_through_partitions_subsystems_masks_and_nodes() {
+        let device = "/sys/devices/pci0000:40/0000:41:00.0";
+        let (_folder, root) = with_files(&[
+            (&format!("{device}/local_cpulist"), "8-15\n"),
+            (&format!("{device}/nvme/nvme0/nvme0n1/nvme0n1p1/partition"), "1\n"),
+            ("/sys/devices/virtual/nvme-subsystem/nvme-subsys1/nvme1n1/size", "1\n"),
+            ("/sys/class/net/masked/device/local_cpus", "00000f0f\n"),
+            ("/sys/class/net/noded/device/numa_node", "1\n"),
+            ("/sys/class/net/noded/device/local_cpulist", "\n"),
+            ("/sys/devices/system/node/node1/cpulist", "4-7\n"),
+            ("/sys/class/net/nowhere/device/numa_node", "-1\n"),
+            ("/sys/class/net/nowhere/device/local_cpulist", "0-7\n"),
+        ]);
+        std::fs::create_dir_all(root.path("/sys/class/block")).unwrap();
+        for (link, target) in [
+            ("/sys/class/block/nvme0n1p1", "pci0000:40/0000:41:00.0/nvme/nvme0/nvme0n1/nvme0n1p1"),
+            ("/sys/class/block/nvme1n1", "virtual/nvme-subsystem/nvme-subsys1/nvme1n1"),
+        ] {
+            std::os::unix::fs::symlink(format!("../../devices/{target}"), root.path(link)).unwrap();
+        }
+        let subsystem = root.path("/sys/devices/virtual/nvme-subsystem/nvme-subsys1/nvme1");
+        std::fs::create_dir(&subsystem).unwrap();
+        let controller = subsystem.join("device");
+        std::os::unix::fs::symlink("../../../../pci0000:40/0000:41:00.0", controller).unwrap();
+        for (name, cpus) in [
+            ("nvme0n1p1", Some("8-15")),
+            ("nvme1n1", Some("8-15")),
+            ("masked", Some("0-3,8-11")),
+            ("noded", Some("4-7")),
+            ("nowhere", None),
+        ] {
+            assert_eq!(named(&root, name).unwrap().cpus.as_deref(), cpus, "{name}");
         }
     }
 

@@ -42,6 +42,22 @@ pub struct KnownWord {
     pub by: Option<String>,
 }
 
+/// Numbers in a list may be those of another machine.
+fn existing(words: &str, cpus: CpuSet, computer: &ComputerCpus) -> Result<CpuSet, SetError> {
+    let shown: CpuSet = computer.topology.os_indices().collect();
+    let absent = cpus.without(&shown);
+    if absent.is_empty() {
+        return Ok(cpus);
+    }
+    let is_offline = absent.is_subset(&computer.unseen);
+    Err(SetError::Member(format!(
+        "'{words}': {} {}: this machine has {}",
+        absent.named(),
+        if is_offline { "cannot be used" } else { "cannot be found" },
+        shown.named()
+    )))
+}
+
 impl NamedCpus {
     /// The CPUs that the words name, or all usable ones. `limits` are those of this process here.
     ///
@@ -54,7 +70,7 @@ impl NamedCpus {
         limits: Option<CpuCount>,
     ) -> Result<Self, SetError> {
         let cpus = match words {
-            Some(words) => sets::all_of(words, computer)?,
+            Some(words) => existing(words, sets::all_of(words, computer)?, computer)?,
             None => computer.usual(),
         };
         let count = limits.as_ref().map_or(cpus.len(), |limits| limits.threads_on(cpus.len()));

@@ -58,7 +58,8 @@ impl ComputerCpus {
     /// Another machine, all of whose CPUs may be used, with its files, if any.
     pub fn of_machine(topology: Topology, root: Option<Root>) -> Self {
         let usable = topology.os_indices().collect();
-        ComputerCpus { topology, usable, root, ..ComputerCpus::default() }
+        let set_apart = root.as_ref().map(cpus::set_apart).unwrap_or_default();
+        ComputerCpus { topology, usable, set_apart, root, ..ComputerCpus::default() }
     }
 
     /// Reads this computer, as if this process might use all of its CPUs.
@@ -242,11 +243,9 @@ pub fn is_set(member: &str) -> bool {
 
 /// Whether a member needs the grammar of words: `/` narrows, `+` joins.
 fn is_of_words(member: &str) -> bool {
-    let each_cpu = format!("{CPU}:*");
-    member.contains('/')
-        || member
-            .split('+')
-            .any(|term| words::is_word(term) || term.eq_ignore_ascii_case(&each_cpu))
+    let is_each_cpu = member.eq_ignore_ascii_case(&format!("{CPU}:*"));
+    let joins = member.find('+').is_some_and(|at| at > 0);
+    member.contains('/') || joins || words::is_word(member) || is_each_cpu
 }
 
 /// Parses a list of seats. Reads the computer only for levels, because that takes milliseconds.
@@ -632,6 +631,8 @@ mod tests {
         };
         let found = |cpus: &str| Ok(cpus.to_owned());
         assert_eq!(named("numa:0+1/first:5"), found("0-4"));
+        assert_eq!(named("0-1+4"), found("0,1,4"));
+        assert_eq!(named("core:0+core:1"), named("core:0+1"));
         assert_eq!(named("cpus:0-1+4+6-7/not:l3:0"), found("4,6,7"));
         assert_eq!(named("l3:0/first:1+5"), found("0,5"), "narrowed terms are joined");
         assert_eq!(named("not:first:6+1"), found("1,6,7"));

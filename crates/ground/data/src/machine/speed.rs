@@ -27,16 +27,20 @@ const fn arm_type(implementer: u64, part: u64) -> u64 {
 
 /// Arm's small types of core, from the kernel's `arch/arm64/include/asm/cputype.h` and
 /// `arch/arm/include/asm/cputype.h`.
-const SMALL_TYPES: [u64; 17] = [
-    // Cortex-A5, A7, A34, A35, A53, A55, A510, A520.
+const SMALL_TYPES: [u64; 21] = [
+    // Cortex-A5, A7, A34, A35, A53, A55, A65, A65AE, A510, A520, A320, C1-Nano.
     arm_type(0x41, 0xc05),
     arm_type(0x41, 0xc07),
     arm_type(0x41, 0xd02),
     arm_type(0x41, 0xd04),
     arm_type(0x41, 0xd03),
     arm_type(0x41, 0xd05),
+    arm_type(0x41, 0xd06),
+    arm_type(0x41, 0xd43),
     arm_type(0x41, 0xd46),
     arm_type(0x41, 0xd80),
+    arm_type(0x41, 0xd8f),
+    arm_type(0x41, 0xd8a),
     // Qualcomm's Kryo 2xx, 3xx and 4xx Silver.
     arm_type(0x51, 0x801),
     arm_type(0x51, 0x803),
@@ -53,7 +57,7 @@ const SMALL_TYPES: [u64; 17] = [
 /// The kind of each of these cores; all `None` if they are alike.
 ///
 /// Cores of one type are of one kind, whatever their clocks. Several types are ordered by capacity
-/// if all have one and it differs, else by whether they are small types, else by their clocks. If
+/// if all have one and it differs, else small types come first and the others by their clocks. If
 /// types are unknown, the capacity decides, then all base frequencies, then the highest ones. A
 /// kind ends at a gap of more than 10 % between two neighbouring speeds.
 ///
@@ -79,13 +83,25 @@ fn deciding(speeds: &[Speed], types: Option<&[u64]>) -> Option<Vec<u64>> {
     if capacities.as_ref().is_some_and(|capacities| EndKinds::of(capacities).is_some()) {
         return capacities;
     }
-    let is_big = |core_type: &u64| u64::from(!SMALL_TYPES.contains(core_type));
-    let sizes = types.map(|types| types.iter().map(is_big).collect::<Vec<u64>>());
-    if let Some(sizes) = sizes.filter(|sizes| sizes.contains(&0) && sizes.contains(&1)) {
-        return Some(sizes);
-    }
     // Equal base frequencies show that higher ones are turbo modes (open-mpi/hwloc#502).
-    all_of(speeds, |speed| speed.base_khz).or_else(|| all_of(speeds, |speed| speed.max_khz))
+    let clocks =
+        all_of(speeds, |speed| speed.base_khz).or_else(|| all_of(speeds, |speed| speed.max_khz));
+    let Some(types) = types.filter(|types| types.iter().any(is_small)) else { return clocks };
+    if types.iter().all(is_small) {
+        return clocks;
+    }
+    let clocks = clocks.unwrap_or_else(|| vec![1; types.len()]);
+    let ranked = types.iter().zip(clocks);
+    Some(ranked.map(|(core_type, khz)| if is_small(core_type) { 0 } else { khz }).collect())
+}
+
+fn is_small(core_type: &u64) -> bool {
+    SMALL_TYPES.contains(core_type)
+}
+
+/// Whether cores with these figures are of different kinds.
+pub fn are_apart(values: &[u64]) -> bool {
+    EndKinds::of(values).is_some()
 }
 
 fn all_of(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<u64>> {
@@ -159,6 +175,21 @@ mod tests {
         assert_eq!(kinds_of(&[clocked(2000, 5200), clocked(2000, 3900)]), [None, None]);
         assert_eq!(kinds_of(&[clocked(2000, 5200), Speed::default()]), [None, None]);
         assert_eq!(kinds_of(&[]), []);
+    }
+
+    #[test]
+    fn big_types_are_ordered_by_clock_without_capacities() {
+        let core = |part, max_khz| Speed {
+            core_type: Some(arm_type(0x41, part)),
+            max_khz: Some(max_khz),
+            ..Speed::default()
+        };
+        let [little, big] = [core(0xd46, 2_016_000), core(0xd4d, 2_803_200)];
+        let kinds = kinds_of(&[little, big, core(0xd4e, 3_187_200)]);
+        assert_eq!(kinds, [E, Some(CoreKind::Middle), P], "a Snapdragon 8 Gen 2");
+        assert_eq!(kinds_of(&[little, big, core(0xd4e, 2_900_000)]), [E, P, P], "within a tenth");
+        let unclocked = |part| Speed { max_khz: None, ..core(part, 0) };
+        assert_eq!(kinds_of(&[0xd8a, 0xd4d, 0xd4e].map(unclocked)), [E, P, P]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::{ComputerCpus, ReadComputer, SetError};
 use crate::named::KnownWord;
 use seatmap_data::document::whole_number;
 use seatmap_data::machine::catalog::edits;
-use seatmap_data::machine::{CoreKind, Pu};
+use seatmap_data::machine::{CoreKind, Pu, speed};
 use seatmap_data::words::{counted, joined};
 use seatmap_os::{CpuSet, devices};
 use std::cmp::Reverse;
@@ -120,11 +120,11 @@ const KINDS: [CoreKind; 4] = CoreKind::ALL;
 /// Words of other tools and projects, and ours.
 const ALIASES: [(&[&str], &str); 6] = [
     (
-        &["pcore", "pcores", "p-core", "p-cores", "big", "kind=performance", "performance"],
+        &["p", "pcore", "pcores", "p-core", "p-cores", "big", "kind=performance", "performance"],
         "kind:performance",
     ),
     (
-        &["ecore", "ecores", "e-core", "e-cores", "little", "kind=efficiency", "efficiency"],
+        &["e", "ecore", "ecores", "e-core", "e-cores", "little", "kind=efficiency", "efficiency"],
         "kind:efficiency",
     ),
     (&["lpe", "lp-e", "lp-core", "lp-cores", "low-power"], "kind:low-power"),
@@ -393,19 +393,21 @@ fn near(name: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
                 .to_owned(),
         )
     })?;
-    let found = devices::called(root, name);
+    let mut found = devices::called(root, name);
+    if found.is_empty() {
+        found = devices::called(root, &name.to_lowercase());
+    }
     if found.is_empty() {
         return Err(WordError::Wrong(absent_device(name, &devices::names(root))));
     }
-    // One device without a node leaves the set unknown.
-    let lists: Option<Vec<CpuSet>> = found
-        .iter()
-        .map(|device| device.node.and_then(|_| CpuSet::of_list(device.cpus.as_deref()?)))
-        .collect();
+    // One device without CPUs leaves the set unknown.
+    let lists: Option<Vec<CpuSet>> =
+        found.iter().map(|device| CpuSet::of_list(device.cpus.as_deref()?)).collect();
     let cpus = super::union(&lists.unwrap_or_default());
     if cpus.is_empty() {
         return Err(WordError::equal(
-            "the device names no CPUs near it (numa_node -1), so all are equally near",
+            "the device names no CPUs near it (numa_node -1, or no local_cpulist), so all are \
+             equally near",
         ));
     }
     Ok(cpus)
@@ -514,20 +516,22 @@ fn kernel_list(kind: CoreKind, cpus: &CpuSet, computer: &ComputerCpus) -> Option
 
 type Figure = fn(&Pu) -> Option<u64>;
 
+const TYPE: &str = "type of core";
+
 /// The most reliable figure that distinguishes the kinds of cores.
 fn measure(computer: &ComputerCpus) -> String {
     let figures: [(&str, Figure); 4] = [
-        ("type of core", |pu| pu.core_type),
+        (TYPE, |pu| pu.core_type),
         ("cpu_capacity", |pu| pu.capacity),
         ("base_frequency", |pu| pu.base_khz),
         ("cpuinfo_max_freq", |pu| pu.max_khz),
     ];
-    let found = figures.into_iter().find(|(_, of)| differs(computer, *of));
+    let found = figures.into_iter().find(|(name, of)| {
+        let values: Option<Vec<u64>> = computer.topology.pus.iter().map(of).collect();
+        values.is_some_and(|values| match *name {
+            TYPE => values.iter().any(|value| value != &values[0]),
+            _ => speed::are_apart(&values),
+        })
+    });
     found.map_or("the machine's file", |(name, _)| name).to_owned()
-}
-
-fn differs(computer: &ComputerCpus, figure: Figure) -> bool {
-    let mut values = computer.topology.pus.iter().map(figure);
-    let first = values.next().flatten();
-    first.is_some() && values.any(|value| value != first)
 }
