@@ -537,10 +537,6 @@ fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
                 listed(&evidence.bound_threads())
             );
         }
-        Goroutines => {
-            "its goroutines move between threads, so seats of threads mean nothing: 'seatmap tune \
-             -- COMMAND' races sets of CPUs for the whole program"
-        }
         NoSeats => "no seats differ from the kernel's placement",
         Ended if evidence.is_cut => {
             return format!(

@@ -35,9 +35,11 @@ impl Advice {
     pub fn of(machine: &str, begun: &str, evidence: Evidence) -> Self {
         let conclusion = conclude(&evidence);
         let paste = match &conclusion.reason {
-            Reason::Better { seats } => {
-                Some(Paste::of_seats(seats, &evidence.pids, &evidence.cpus))
-            }
+            Reason::Better { seats } => Some(if evidence.has_goroutines {
+                Paste::of_processes(seats, &evidence.pids, &evidence.cpus)
+            } else {
+                Paste::of_seats(seats, &evidence.pids, &evidence.cpus)
+            }),
             Reason::Setting { finding } if conclusion.verdict == AdviceVerdict::DoThis => {
                 let command = finding.remedy.clone();
                 command.map(|command| Paste { command, undo: evidence.undo.clone(), word: None })

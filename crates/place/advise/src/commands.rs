@@ -1,6 +1,7 @@
 //! The command to paste, and the one that undoes it.
 
 use crate::trial::TriedSeats;
+use seatmap_data::words::joined;
 use seatmap_launch::named::KnownWord;
 use seatmap_launch::sets::{ComputerCpus, words::word_for};
 use seatmap_os::{CpuSet, Tid};
@@ -44,6 +45,14 @@ impl Paste {
         let command: Vec<String> = bindings.iter().map(|(seat, tid)| bind(seat, *tid)).collect();
         let undo: Vec<String> = bindings.iter().map(|(_, tid)| bind(cpus, *tid)).collect();
         Paste { command: command.join("; "), undo: Some(undo.join("; ")), word: None }
+    }
+
+    /// The command for seats of whole processes, of which one thread is as good as another.
+    pub fn of_processes(seats: &TriedSeats, pids: &[Tid], cpus: &str) -> Self {
+        let seat = seats.candidate.seats.iter().flatten().next().map_or(cpus, String::as_str);
+        let [command, undo] = [seat, cpus]
+            .map(|cpus| joined(pids.iter().map(|pid| format!("taskset -acp {cpus} {pid}")), "; "));
+        Paste { command, undo: Some(undo), word: None }
     }
 
     /// Adds the word for the CPUs of these seats, which replaces their numbers if all threads share

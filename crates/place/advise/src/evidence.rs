@@ -266,8 +266,6 @@ pub enum NoTrial {
     },
     /// Busy threads have their own masks, which seats would not change.
     Bound,
-    /// Goroutines move among its threads, so seats of threads mean nothing.
-    Goroutines,
     /// All candidate seats are the same as the kernel's placement.
     NoSeats,
     /// The program had exited.

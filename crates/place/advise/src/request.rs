@@ -225,7 +225,12 @@ impl AdviceRequest {
         let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
         let topology = &self.topology;
         let ground = Ground { topology, profile, allowed: &cpus, soft: false };
-        let candidates = ground.candidates(&pattern).map_err(Failure::work_at(UNPLACED))?;
+        let candidates = if evidence.has_goroutines {
+            // They run on any thread.
+            ground.on_one_cpu(pattern.tasks).into_iter().collect()
+        } else {
+            ground.candidates(&pattern).map_err(Failure::work_at(UNPLACED))?
+        };
         if candidates.is_empty() {
             evidence.no_trial = Some(NoTrial::NoSeats);
             return Ok(());
@@ -293,7 +298,6 @@ fn no_trial(evidence: &Evidence) -> Option<NoTrial> {
     match () {
         () if evidence.is_elsewhere => Some(NoTrial::Elsewhere),
         () if evidence.has_ended || evidence.pids.is_empty() => Some(NoTrial::Ended),
-        () if evidence.has_goroutines => Some(NoTrial::Goroutines),
         () if !evidence.bound_threads().is_empty() => Some(NoTrial::Bound),
         () => None,
     }
@@ -327,8 +331,5 @@ mod tests {
         assert_eq!(with_partners(&mut woken_by(&[700.0; 2])), Some(vec![1, own, own]));
         assert_eq!(with_partners(&mut woken_by(&[900.0])), None);
         assert_eq!(with_partners(&mut woken_by(&[])), None);
-        let mut busy_alone = woken_by(&[8000.0]);
-        busy_alone.has_goroutines = true;
-        assert_eq!(with_partners(&mut busy_alone), None, "seats of goroutines mean nothing");
     }
 }

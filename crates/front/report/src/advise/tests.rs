@@ -182,7 +182,6 @@ fn every_reason_has_correct_words() {
         NoTrial::NoWork,
         NoTrial::MetricFailed { why: "the line printed no number".to_owned() },
         NoTrial::Bound,
-        NoTrial::Goroutines,
         NoTrial::NoSeats,
         NoTrial::Ended,
         NoTrial::Refused,

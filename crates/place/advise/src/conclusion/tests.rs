@@ -433,6 +433,13 @@ fn pasted_seats_include_undo_command() {
     let paste = Advice::of("made", "2026-01-31T12:00:00Z", better).paste.unwrap();
     assert_eq!(paste.command, "taskset -cp 1 8; taskset -cp 1 9");
     assert_eq!(paste.undo.unwrap(), "taskset -cp 0-3 8; taskset -cp 0-3 9");
+    let moving = with(|all| {
+        all.trial = Some(trial(QUIET, GAIN));
+        (all.has_goroutines, all.pids) = (true, vec![8, 40]);
+    });
+    let paste = Advice::of("made", "2026-01-31T12:00:00Z", moving).paste.unwrap();
+    assert_eq!(paste.command, "taskset -acp 1 8; taskset -acp 1 40", "also later threads");
+    assert_eq!(paste.undo.unwrap(), "taskset -acp 0-3 8; taskset -acp 0-3 40");
 }
 
 /// Four CPUs, one of them of this kind, the others of another.

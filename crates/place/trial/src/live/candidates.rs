@@ -118,6 +118,13 @@ impl Ground<'_> {
         Ok(found)
     }
 
+    /// All threads on one CPU, for work that moves among them; `None` with one CPU.
+    pub fn on_one_cpu(&self, threads: usize) -> Option<SeatCandidate> {
+        let all: Vec<usize> = (0..threads).collect();
+        let first = self.cpus().next().filter(|_| self.cpus().count() > 1)?;
+        Some(self.candidate("one CPU", threads, &all, &vec![first; threads]))
+    }
+
     fn cpus(&self) -> impl Iterator<Item = u32> {
         self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu))
     }
