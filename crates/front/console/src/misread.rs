@@ -55,7 +55,11 @@ fn words_before<'a>(error: &clap::Error, words: &'a [OsString]) -> &'a [OsString
         _ => text(error, ContextKind::InvalidSubcommand),
     };
     let at = unknown.and_then(|unknown| {
-        words.iter().skip(1).position(|word| word.to_string_lossy().starts_with(&unknown))
+        words.iter().skip(1).position(|word| {
+            let word = word.to_string_lossy();
+            // `-pc` has the unknown `-p`.
+            word == unknown || unknown.starts_with('-') && word.starts_with(&unknown)
+        })
     });
     &words[..at.map_or(words.len(), |at| at + 1)]
 }
@@ -212,7 +216,7 @@ fn conflict(error: &clap::Error) -> Option<String> {
     let others = match error.get(ContextKind::PriorArg)? {
         ContextValue::String(other) => vec![other.clone()],
         ContextValue::Strings(others) => others.clone(),
-        _ => return None,
+        _ => return Some(format!("{argument} cannot be used with the other options given")),
     };
     // The parser reports an option given twice as a conflict with itself.
     if others.is_empty() || others.contains(&argument) {

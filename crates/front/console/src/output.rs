@@ -322,11 +322,29 @@ fn check_format(path: &Path, option: &str) -> CliResult {
     )))
 }
 
+/// The files of the options so far.
+static TAKEN: Mutex<Vec<(PathBuf, String)>> = Mutex::new(Vec::new());
+
+/// The second of two options with one file would replace the result of the first.
+fn take(destination: &Destination, option: &str) -> CliResult {
+    let Destination::File(place) = destination else { return Ok(()) };
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = taken.iter().find(|(path, other)| path == place && other != option);
+    if let Some((path, other)) = before {
+        return Err(CliError::input(format!(
+            "{}: {other} and {option} name the same file; give each its own",
+            path.display()
+        )));
+    }
+    taken.push((place.clone(), option.to_owned()));
+    Ok(())
+}
+
 /// The destination of an option, if given; `on_stdout` is the option that already uses stdout.
 ///
 /// # Errors
-/// The file cannot be written, its extension means another format, or both results would go to
-/// stdout.
+/// The file cannot be written, its extension means another format, another option has it, or both
+/// results would go to stdout.
 pub fn beside(
     typed: Option<&Path>,
     on_stdout: Option<&str>,
@@ -334,6 +352,7 @@ pub fn beside(
 ) -> CliResult<Option<Destination>> {
     typed.map_or(Ok(()), |path| check_format(path, option))?;
     let destination = typed.map(Destination::new).transpose()?;
+    destination.as_ref().map_or(Ok(()), |destination| take(destination, option))?;
     match on_stdout.filter(|_| destination == Some(Destination::Stdout)) {
         Some(other) => Err(CliError::input(format!(
             "{other} and {option} - both print to stdout; give {option} a file name"

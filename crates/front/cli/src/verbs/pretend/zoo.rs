@@ -14,6 +14,7 @@ use seatmap_pretend::zoo::report::{ZooReport, ZooRun};
 use seatmap_pretend::zoo::situation::Situation;
 use seatmap_report::{Page, pretend};
 use seatmap_watch::Rule;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -111,7 +112,8 @@ fn opened(machines: &str) -> CliResult<Vec<(String, Topology)>> {
     } else {
         machines.split(',').map(str::to_owned).collect()
     };
-    let opened = names.into_iter().map(|name| {
+    let mut seen = HashSet::new();
+    let opened = names.into_iter().filter(|name| seen.insert(name.clone())).map(|name| {
         let topology = input::topology_of(&input::machine(&name)?)?;
         Ok((name, topology))
     });

@@ -66,7 +66,7 @@ fn destination(path: Option<&Path>) -> CliResult<Option<Destination>> {
     let Some(path) = path else { return Ok(None) };
     refuse_if!(path == Path::new("-"), "stdout belongs to the program; give a file name");
     // Checks the given path, for the error's words, but keeps the absolute one.
-    Destination::new(path)?;
+    output::beside(Some(path), None, "--report")?;
     Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
 }
 
