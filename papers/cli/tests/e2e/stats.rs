@@ -248,7 +248,12 @@ fn host_workers_overlap_in_time() {
     ] {
         let typed: Vec<&str> =
             ["stats"].into_iter().chain(line.split(' ')).chain(["-i", "3200", "--json"]).collect();
-        let found = place.json(&typed);
+        let output = place.run(&typed);
+        if stderr(&output).contains("other programs used the CPUs") {
+            seatmap_needs::skipped!("{line}: other programs used the CPUs");
+            continue;
+        }
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(found["overlap"].number() >= 0.9, "{line}: {found}");
         assert!(found["iterations"].whole() >= 3200, "{line}: {found}");
     }
