@@ -120,11 +120,11 @@ const KINDS: [CoreKind; 4] = CoreKind::ALL;
 /// Words of other tools and projects, and ours.
 const ALIASES: [(&[&str], &str); 6] = [
     (
-        &["p", "pcore", "pcores", "p-core", "p-cores", "big", "kind=performance", "performance"],
+        &["pcore", "pcores", "p-core", "p-cores", "big", "kind=performance", "performance"],
         "kind:performance",
     ),
     (
-        &["e", "ecore", "ecores", "e-core", "e-cores", "little", "kind=efficiency", "efficiency"],
+        &["ecore", "ecores", "e-core", "e-cores", "little", "kind=efficiency", "efficiency"],
         "kind:efficiency",
     ),
     (&["lpe", "lp-e", "lp-core", "lp-cores", "low-power"], "kind:low-power"),
